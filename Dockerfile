@@ -1,4 +1,4 @@
-# Tutti in a container, of Debian's packages alone:
+# Builds a container image with Tutti, using only Debian's packages:
 #     docker build -t tutti . && docker run --rm -v "$PWD:/work" tutti simulate mine.textproto
 FROM debian:12 AS build
 WORKDIR /src

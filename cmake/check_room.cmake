@@ -1,5 +1,6 @@
-# The build runs this script (room.cmake). It reads the includes of core/ROOM, and writes STAMP if
-# all includes are from this room or from the rooms in KNOWS.
+# The build runs this script for each room, which is a folder of core (room.cmake). The script reads
+# the includes of core/ROOM, and writes the file STAMP if all of them are from this room or from the
+# rooms in the list KNOWS. Otherwise, and if a room in KNOWS is not included, the build fails.
 cmake_minimum_required(VERSION 3.25)
 string(REPLACE "," ";" knows "${KNOWS}")
 file(GLOB_RECURSE files ${SOURCE}/core/${ROOM}/*.h ${SOURCE}/core/${ROOM}/*.cpp)
@@ -14,13 +15,13 @@ foreach(file IN LISTS files)
     list(APPEND used ${other})
     if(NOT other IN_LIST knows)
       string(REPLACE ";" ", " names "${knows}")
-      message(FATAL_ERROR "${file}: ${line}\ncore/${ROOM} may include these rooms alone: ${names} (core/CMakeLists.txt)")
+      message(FATAL_ERROR "${file}: ${line}\ncore/${ROOM} may include only these rooms: ${names} (KNOWS in core/CMakeLists.txt)")
     endif()
   endforeach()
 endforeach()
 foreach(known IN LISTS knows)
   if(NOT known IN_LIST used)
-    message(FATAL_ERROR "core/${ROOM} includes nothing of core/${known}: leave it out of KNOWS (core/CMakeLists.txt)")
+    message(FATAL_ERROR "core/${ROOM} includes no header of core/${known}: remove ${known} from KNOWS (core/CMakeLists.txt)")
   endif()
 endforeach()
 file(WRITE ${STAMP} "")

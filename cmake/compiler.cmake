@@ -27,7 +27,8 @@ if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE_PROGRAM})
 endif()
 
-# With mold, linking takes a quarter of the time. Cross compilers find only linkers of their own name.
+# With mold, linking takes a quarter of the time. Cross compilers cannot use it, because they search
+# for linkers whose name begins with the target architecture.
 find_program(MOLD_PROGRAM mold)
 if(MOLD_PROGRAM AND NOT CMAKE_CROSSCOMPILING)
   add_link_options(-fuse-ld=mold)
@@ -41,8 +42,8 @@ add_library(tutti_warnings INTERFACE)
 target_link_libraries(tutti_flags INTERFACE $<BUILD_INTERFACE:tutti_warnings>)
 target_compile_options(tutti_warnings INTERFACE
   # Unity builds compile about twelve sources of a library together (see CMakePresets.json), which
-  # takes about a third of the time. The warning does not understand that anonymous namespaces of included
-  # sources remain local.
+  # takes about a third of the time. -Wsubobject-linkage warns about types in anonymous namespaces
+  # of these sources, because it treats the included sources as headers.
   $<$<AND:$<CXX_COMPILER_ID:GNU>,$<BOOL:${CMAKE_UNITY_BUILD}>>:-Wno-subobject-linkage>
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor -Woverloaded-virtual
   # gcc 12 warns about overlapping copies in its own std::string (gcc bug 105651).

@@ -62,7 +62,7 @@ bool begins_with_any(const std::string& text, const std::vector<std::string>& be
                      [&](const std::string& b) { return text.starts_with(b); });
 }
 
-TEST(Architecture, FoldersIncludeOnlyWhatTheyMay) {
+TEST(Architecture, FoldersIncludeOnlyAllowedFolders) {
   const std::map<std::string, std::set<std::string>> allowed{
       {"core", {"core"}},
       {"sim", {"core", "sim"}},
@@ -84,7 +84,7 @@ TEST(Architecture, FoldersIncludeOnlyWhatTheyMay) {
   EXPECT_GT(seen, 200u);
 }
 
-TEST(Architecture, TaskGraphsKnowNoGradientsPacksOrClusters) {
+TEST(Architecture, TaskGraphsDoNotDependOnGradientsPacksOrClusters) {
   int seen = 0;
   for (const Include& include : includes()) {
     if (include.file.find("/core/plan/") == std::string::npos ||
@@ -130,7 +130,7 @@ std::vector<std::pair<std::string, std::set<std::string>>> rooms_of_the_page() {
 /// The build refuses includes that are missing from its lists of folders (cmake/room.cmake). This
 /// test compares the documentation page with the folders and their includes, and checks that no
 /// folder includes one that the page lists below it.
-TEST(Architecture, ThePageShowsTheRoomsOfCoreAndWhatTheyInclude) {
+TEST(Architecture, TheDocumentedRoomsOfCoreMatchTheBuild) {
   const auto rooms = rooms_of_the_page();
   std::map<std::string, std::set<std::string>> included_by;
   std::set<std::string> folders;
@@ -156,7 +156,7 @@ TEST(Architecture, ThePageShowsTheRoomsOfCoreAndWhatTheyInclude) {
 }
 
 /// The include graph of the folders inside sim, real and gui must have no cycles.
-TEST(Architecture, FoldersInsideTheOthersHaveNoCircles) {
+TEST(Architecture, FoldersHaveNoCyclicIncludes) {
   for (const std::string top : {"sim", "real", "gui"}) {
     std::map<std::string, std::map<std::string, std::string>>
         included_by;  // and one include that is such an edge, as evidence
@@ -197,7 +197,7 @@ std::string library_of(const fs::path& file) {
 
 /// A unity build compiles the sources of a library together. A constant in one source would then
 /// hide a header's constant with the same name from all sources after it, without a warning.
-TEST(Architecture, NoSourceHidesAConstantOfAHeader) {
+TEST(Architecture, NoSourceShadowsAConstantOfAHeader) {
   const std::regex in_header(R"(^inline constexpr .*\b(k[A-Z]\w*) ?[={(\[].*)");
   const std::regex in_source(R"(^constexpr .*\b(k[A-Z]\w*) ?[={(\[].*)");
   std::map<std::string, std::set<std::string>> of_headers;
@@ -226,7 +226,7 @@ TEST(Architecture, NoSourceHidesAConstantOfAHeader) {
     EXPECT_FALSE(of_headers[library_of(file)].contains(name)) << file << ": " << name;
 }
 
-TEST(Architecture, CoreKnowsNoSocketsThreadsCudaOrQt) {
+TEST(Architecture, CoreUsesNoSocketsThreadsCudaOrQt) {
   const std::set<std::string> forbidden{"thread", "mutex",    "condition_variable",
                                         "future", "unistd.h", "pthread.h"};
   const std::vector<std::string> beginnings{"sys/socket",  "netinet/",     "boost/asio",
@@ -258,7 +258,7 @@ TEST(Architecture, SlowHeadersStayOutOfHeaders) {
 /// The capabilities of an algorithm belong in its row of core/strategy/algorithm_table.cpp. Code
 /// that compares algorithm names has its own list of algorithms, which a new algorithm would be
 /// missing from.
-TEST(Architecture, NobodyComparesAlgorithmsByName) {
+TEST(Architecture, NoCodeComparesAlgorithmsByName) {
   const std::regex by_name(
       R"re((==|!=)\s*\(?(core::)?(BaseAlgorithm::|AlgorithmChoice\()|case\s+(core::)?BaseAlgorithm::|)re"
       R"re(BaseAlgorithm::k\w+\)*\s*(==|!=)|(\.|->)across\s*(==|!=)|)re"

@@ -12,7 +12,7 @@ cmake --build --preset release --target tutti >/dev/null
 work=$(mktemp -d)
 trap 'rm -r "$work"' EXIT
 
-measure() { # MACHINE RANKS_OF_IT WORKERS FOLD STRATEGY…
+measure() { # MACHINE RANKS_PER_MACHINE WORKERS FOLD STRATEGY…
     local machine=$1 per_worker=$2 workers=$3 fold=$4 strategy=$5
     cat >"$work/scenario.textproto" <<END
 cluster {
@@ -30,21 +30,21 @@ END
         "$seconds" "$((kib / 1000))"
 }
 
-echo "every message:"
+echo "every message simulated:"
 remember=off
 for hosts in 64 256 1024 4096; do measure cpu-host 1 "$hosts" off 'algorithm: "ring"'; done
 for hosts in 64 256 1024; do measure cpu-host 1 "$hosts" off "algorithm: \"pscpu\" shards: $hosts"; done
 remember=auto
-echo "one DGX A100 for all:"
+echo "one DGX A100 simulated on behalf of all:"
 for machines in 128 8192 131072; do
     for algorithm in ring nccl/ring halving_doubling; do
         measure dgx-a100 8 "$machines" on "algorithm: \"$algorithm\""
     done
 done
 measure dgx-a100 8 131072 on 'algorithm: "nccl" channels: 2'
-echo "every route of NCCL, all workers:"
+echo "NCCL, all workers simulated:"
 measure dgx-a100 8 8192 off 'algorithm: "nccl"'
-echo "trees, every message:"
+echo "trees:"
 for machines in 128 1024; do
     for algorithm in double_tree nccl/double_tree; do
         measure dgx-a100 8 "$machines" auto "algorithm: \"$algorithm\""

@@ -32,5 +32,5 @@ request=(sweep tests/reference/grids/64_gpus.textproto --points "$work/algorithm
 time "$program" "${request[@]}" -o "$work/one.sweep" --csv "$work/one.csv"
 if [[ ${1:-} == ranks ]]; then
     time mpirun --allow-run-as-root --oversubscribe -n "$2" "$program" "${request[@]}" -o "$work/ranks.sweep" --csv "$work/ranks.csv" >/dev/null
-    cmp "$work/one.csv" "$work/ranks.csv" && echo "the same $(($(wc -l <"$work/one.csv") - 1)) rows"
+    cmp "$work/one.csv" "$work/ranks.csv" && echo "both sweeps have the same $(($(wc -l <"$work/one.csv") - 1)) rows"
 fi

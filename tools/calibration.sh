@@ -19,11 +19,11 @@ for i in 1 2 3; do "$tutti" perf two.textproto --backend tcp -b 1K -e 64M >perf$
 sed '/^cluster {/,/^}/c cluster { file: "here.textproto" }' two.textproto >calibrated.textproto
 "$tutti" simulate calibrated.textproto --timeline calibrated.tutti >/dev/null 2>&1
 "$tutti" run two.textproto --steps 6 --timeline fresh.tutti >/dev/null 2>&1
-printf '\n=== a run that the calibration has not seen, against the first prediction\n'
+printf '\n=== the first prediction and a run that the calibration has not used\n'
 "$tutti" compare predicted.tutti fresh.tutti
-printf '\n=== and against the second\n'
+printf '\n=== the prediction with the calibrated cluster and the same run\n'
 "$tutti" compare calibrated.tutti fresh.tutti
-printf '\n=== calibrated to the runs alone, without the table over sizes\n'
+printf '\n=== a calibration that uses only the runs, not the tables of tutti perf\n'
 "$tutti" calibrate two.textproto --run real?.tutti -o packs.textproto
 sed '/^cluster {/,/^}/c cluster { file: "packs.textproto" }' two.textproto >packs_alone.textproto
 "$tutti" simulate packs_alone.textproto --timeline packs_alone.tutti >/dev/null 2>&1

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Kills and stops processes of real runs at random times, and checks what is left.
+"""Kills and stops processes of real runs at random times, and checks how they end.
 
     tools/chaos.py [--runs 1000] [--seed 1] [--tutti build/ci/bin/tutti] [--only tcp,shm,…] [--verbose]
 
@@ -15,8 +15,8 @@ run passes if
     coordinator.
 
 The seed determines everything except the timing of the scheduler. Exit status 1 if a run has
-failed; its line states how to repeat it. A run takes two to three seconds, since a stopped worker
-is detected after --timeout-seconds 3.
+failed; the output states how to repeat each failed run. A run takes two to three seconds, since a
+stopped worker is detected after --timeout-seconds 3.
 """
 
 import argparse
@@ -60,7 +60,7 @@ class Run:
         err = open(os.path.join(self.folder.name, f"{role}.err"), "w+b")
         out = open(os.path.join(self.folder.name, f"{role}.out"), "w+b")
         process = subprocess.Popen([self.tutti, *words], env=environment, stdout=out, stderr=err, cwd=self.folder.name)
-        process.said = err
+        process.err_file = err
         self.started.append((role, process))
         return process
 
@@ -82,8 +82,8 @@ class Run:
         return found
 
     def err(self, process):
-        process.said.seek(0)
-        return process.said.read().decode(errors="replace")
+        process.err_file.seek(0)
+        return process.err_file.read().decode(errors="replace")
 
 
 def worker_of(words):
@@ -129,7 +129,7 @@ def begin(run, kind, chance):
               "strategy.shards=1,2,4", "--wait-seconds", "8", "-o", os.path.join(run.folder.name, "a.sweep"), *limit)
 
 
-def strike(run, kind, chance):
+def send_random_signal(run, kind, chance):
     """Waits for a random time, and then sends a signal to one process of the run.
 
     Returns (signal, process id, worker); None if the run had already ended.
@@ -147,10 +147,10 @@ def strike(run, kind, chance):
     return number, victim, worker_of(members[victim])
 
 
-def judge(run, kind, blow, began):
-    """Returns the errors of how the run ended; empty if it passed."""
+def errors_of_end(run, kind, sent, began):
+    """Waits for the end of the run. Returns what was wrong; empty if the run passed."""
     wrong = []
-    number, victim, worker = blow if blow else (None, None, None)
+    number, victim, worker = sent if sent else (None, None, None)
     first = run.started[0][1]
     stopped_first = number == signal.SIGSTOP and victim == first.pid
     until = began + TIMEOUT + GRACE
@@ -171,10 +171,10 @@ def judge(run, kind, blow, began):
             pass
         time.sleep(0.3)
         wrong += [f"left behind: {p}" for p in run.members()]
-    if blow and worker is not None and number in (signal.SIGKILL, signal.SIGSTOP) and victim != first.pid:
-        status, said = first.wait(), run.err(first)
-        if status != 0 and f"worker {worker}" not in said:
-            wrong.append(f"blames another than worker {worker}: {said.strip()[-300:]}")
+    if sent and worker is not None and number in (signal.SIGKILL, signal.SIGSTOP) and victim != first.pid:
+        status, messages = first.wait(), run.err(first)
+        if status != 0 and f"worker {worker}" not in messages:
+            wrong.append(f"the coordinator does not name worker {worker}: {messages.strip()[-300:]}")
     for role, process in run.started:
         if "should never happen" in run.err(process) or "Assertion" in run.err(process):
             wrong.append(f"{role}: {run.err(process).strip()[-200:]}")
@@ -185,7 +185,7 @@ def judge(run, kind, blow, began):
     for name in os.listdir(run.folder.name):
         # A killed process cannot remove its files; the next run replaces its rendezvous file.
         if not name.endswith(ours) and not killed_first:
-            wrong.append(f"a file is left: {name}")
+            wrong.append(f"a file is left in the temporary folder: {name}")
     return wrong
 
 
@@ -204,14 +204,14 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--runs", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--first", type=int, default=0, help="number of the first run, to repeat one")
+    parser.add_argument("--first", type=int, default=0, help="the number of the first run; to repeat a failed run, pass its number")
     parser.add_argument("--tutti", default="build/ci/bin/tutti")
     parser.add_argument("--only", default="tcp,shm,emulated,perf,join,ranks,sweep")
     parser.add_argument("--verbose", action="store_true")
     options = parser.parse_args()
     kinds = options.only.split(",")
     tutti = os.path.abspath(options.tutti)
-    failed, blows = 0, {}
+    failed, counts = 0, {}
     for number in range(options.first, options.first + options.runs):
         chance = random.Random(options.seed * 1_000_003 + number)
         kind = kinds[number % len(kinds)]
@@ -220,23 +220,23 @@ def main():
         began = time.monotonic()
         try:
             begin(run, kind, chance)
-            blow = strike(run, kind, chance)
-            wrong = judge(run, kind, blow, time.monotonic())
+            sent = send_random_signal(run, kind, chance)
+            wrong = errors_of_end(run, kind, sent, time.monotonic())
         finally:
             for process in run.members():
                 os.kill(process, signal.SIGKILL)
             for _, process in run.started:
                 process.wait()
         wrong += [f"shared memory is left: {name}" for name in shared_memory() - before]
-        what = "nobody" if not blow else f"{signal.Signals(blow[0]).name} to worker {blow[2]}"
-        blows[(kind, what.split(" ")[0])] = blows.get((kind, what.split(" ")[0]), 0) + 1
+        what = "no signal" if not sent else f"{signal.Signals(sent[0]).name} to worker {sent[2]}"
+        counts[(kind, what.split(" ")[0])] = counts.get((kind, what.split(" ")[0]), 0) + 1
         if options.verbose or wrong:
-            print(f"run {number} ({kind}, {what}, {time.monotonic() - began:.1f} s): {'; '.join(wrong) or 'well'}")
+            print(f"run {number} ({kind}, {what}, {time.monotonic() - began:.1f} s): {'; '.join(wrong) or 'passed'}")
         if wrong:
             failed += 1
-            print(f"  again: tools/chaos.py --seed {options.seed} --first {number} --runs 1 --only {options.only}")
+            print(f"  to repeat it: tools/chaos.py --seed {options.seed} --first {number} --runs 1 --only {options.only}")
         sys.stdout.flush()
-    print(f"{options.runs} runs, {failed} failed; " + ", ".join(f"{k} {s}: {n}" for (k, s), n in sorted(blows.items())))
+    print(f"{options.runs} runs, {failed} failed; " + ", ".join(f"{k} {s}: {n}" for (k, s), n in sorted(counts.items())))
     return 1 if failed else 0
 
 

@@ -41,7 +41,7 @@ for configuration in "${configurations[@]}"; do
         tools/arm64_sysroot.sh build/arm64
         toolchain=(-DCMAKE_TOOLCHAIN_FILE="$PWD/build/arm64/toolchain.cmake" -DTUTTI_CUDA=OFF)
     fi
-    # Without precompiled headers, because gcc 12 mistakes intrinsics of such headers at -O0.
+    # Without precompiled headers, because gcc 12 does not compile intrinsics in them correctly at -O0.
     cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=None "${toolchain[@]}" -DCMAKE_CXX_FLAGS="$level" \
         -DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=12 -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON -DBUILD_TESTING=OFF -DTUTTI_WINDOW=OFF \
         -DTUTTI_BENCHMARKS=OFF >"$build.log" || { cat "$build.log" >&2; exit 1; }
@@ -72,11 +72,11 @@ for scenario in ${SCENARIOS:-scenarios/*.textproto}; do
         fi
         # Scenarios that cannot be simulated must fail in the same way.
         sum=$code-$({ cat "$results/out" "$results/err" "$results"/t.tutti* 2>/dev/null || true; } | digest)
-        [[ -n "$first" ]] || ((code == 0)) || echo "note: $scenario cannot be simulated so, and only its messages are compared"
+        [[ -n "$first" ]] || ((code == 0)) || echo "note: the simulation of $scenario fails, so only its error messages are compared"
         rm -f "$results"/t.tutti*
         first=${first:-$sum}
         if [[ "$sum" != "$first" ]]; then
-            echo "DIFFERS: $scenario with $program from $scenario with ${programs[0]}"
+            echo "DIFFERS: the timelines of $scenario by $program and ${programs[0]}"
             status=1
         fi
         compared=$((compared + 1))

@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 mapfile -t files < <(git ls-files --cached --others --exclude-standard '*.h' '*.cpp' '*.cu')
 if [[ "${1:-}" == --check ]]; then
     clang-format --dry-run --Werror "${files[@]}"
-    echo "format: ${#files[@]} files are as .clang-format wants them"
+    echo "format: ${#files[@]} files have the format of .clang-format"
 else
     clang-format -i "${files[@]}"
 fi

@@ -123,8 +123,8 @@ run_scenario cuda ring 1 4 "reduction: MEAN"
 run_scenario cuda ring 4 1 "reduction: MAX"
 run_scenario cuda nccl 2 2 "launch: CONCURRENT"
 
-# One communicator over all GPUs; then processes that share a GPU and tell NCCL that they are
-# separate hosts.
+# Runs one communicator over all GPUs. Then runs processes that share a GPU; NCCL treats each of them
+# as a separate host.
 run_scenario nccl nccl 1 "$gpus"
 run_scenario nccl nccl 1 "$gpus" "reduction: MEAN launch: CONCURRENT"
 run_scenario nccl nccl 2 1
@@ -171,7 +171,7 @@ check "a stopped rank ends the run" bash -c stopped
 
 rm -f "$logs/tests.tmp"
 if ((failed)); then
-    echo "gpu_check: something failed; outputs are in $logs" >&2
+    echo "gpu_check: at least one check failed or was skipped; outputs are in $logs" >&2
     exit 1
 fi
-echo "gpu_check: all right; outputs are in $logs"
+echo "gpu_check: all checks passed; outputs are in $logs"

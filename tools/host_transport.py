@@ -189,7 +189,7 @@ def pool(function, items, jobs):
 
 
 def fit(options):
-    """Prints the best thread rates for each two of the models, and their errors for the third."""
+    """For each model, prints the thread rate that fits the other two models best, and its errors."""
     steps = ddp_steps()
     rates = [0.40, 0.45, 0.50, 0.55, 0.60, 0.65, 0.70, 0.80, 0.90]
     table = {}
@@ -246,7 +246,7 @@ def calibrate(options):
 
 # --- output ---
 
-def tell(options, out):
+def write_tables(options, out):
     rows = list(servers_2017()) + list(distributed_replicated()) + list(hkbu_nccl())
     pool(lambda r: r.predict(options.tutti), rows, options.jobs)
     print("`tools/host_transport.py` writes this section.\n", file=out)
@@ -314,25 +314,25 @@ def tell(options, out):
 
 
 # The targets of the model: median errors, and the share of pairs of strategies in the wrong order.
-AIMS = {"servers": 0.2, "wrong pairs": 0.1, "DDP step": 0.1, "DDP exposed": 0.35}
+TARGETS = {"servers": 0.2, "wrong pairs": 0.1, "DDP step": 0.1, "DDP exposed": 0.35}
 
 
 def check(reached):
-    for what, aim in AIMS.items():
-        print(f"{what}: {100 * reached[what]:.1f} % (aim {100 * aim:.0f} %)")
-    missed = [what for what, aim in AIMS.items() if reached[what] > aim]
-    print(f"missed: {', '.join(missed)}" if missed else "all aims are reached")
+    for what, target in TARGETS.items():
+        print(f"{what}: {100 * reached[what]:.1f} % (target {100 * target:.0f} %)")
+    missed = [what for what, target in TARGETS.items() if reached[what] > target]
+    print(f"missed: {', '.join(missed)}" if missed else "all targets are reached")
     return 1 if missed else 0
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tutti", default=str(ROOT / "build/release/bin/tutti"), help="the program (build/release/bin/tutti)")
-    parser.add_argument("--write", metavar="FILE", help="put the result between the marks in this file")
-    parser.add_argument("--fit", action="store_true", help="fit the rate of a thread over an overlay, leaving models out")
+    parser.add_argument("--write", metavar="FILE", help="replace the section of this file between the marks of this script")
+    parser.add_argument("--fit", action="store_true", help="fit the rate of a thread over an overlay network, leaving out one model at a time")
     parser.add_argument("--calibrate", action="store_true",
-                        help="fit the figures of hosts to DDP steps on two hosts, and predict all other steps")
-    parser.add_argument("--check", action="store_true", help="print the errors beside their aims; status 1 if one is missed")
+                        help="fit the parameters of hosts to DDP steps on two hosts, and predict all other steps")
+    parser.add_argument("--check", action="store_true", help="print the errors and their targets; exit status 1 if a target is missed")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     options = parser.parse_args()
     if options.fit:
@@ -341,17 +341,17 @@ def main():
         return calibrate(options)
     if options.check:
         with open(os.devnull, "w") as nowhere:
-            sys.exit(check(tell(options, nowhere)))
+            sys.exit(check(write_tables(options, nowhere)))
     if not options.write:
-        return tell(options, sys.stdout)
+        return write_tables(options, sys.stdout)
     path = pathlib.Path(options.write)
     text = path.read_text()
     if BEGIN not in text or END not in text:
         raise SystemExit(f"host_transport.py: {path} has no lines {BEGIN} and {END}")
-    with tempfile.TemporaryFile("w+") as told:
-        tell(options, told)
-        told.seek(0)
-        section = told.read()
+    with tempfile.TemporaryFile("w+") as output:
+        write_tables(options, output)
+        output.seek(0)
+        section = output.read()
     path.write_text(text[:text.index(BEGIN) + len(BEGIN)] + "\n" + section + text[text.index(END):])
 
 

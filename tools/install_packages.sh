@@ -21,7 +21,7 @@ done
 ((${#missing[@]} == 0)) && exit 0
 
 if ! command -v apt-get >/dev/null; then
-    echo "this system has no apt-get; install what these Debian packages hold: ${missing[*]}" >&2
+    echo "this system has no apt-get; install the equivalents of these Debian packages: ${missing[*]}" >&2
     exit 1
 fi
 as_root=()

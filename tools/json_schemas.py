@@ -8,7 +8,7 @@ The outputs are those of the commands in cases(): every shipped scenario with `s
 and one or more samples of each other command. --write derives types from the outputs, and takes
 descriptions from the tables of docs/reports*.md; existing descriptions stay. A field that a sample
 lacks becomes optional. Fields are never removed, since that is a change of `schema_version`: if a
-required field is in no sample any more, --write stops with an error unless --allow-removal is given.
+required field is no longer in any sample, --write stops with an error unless --allow-removal is given.
 
 The check validates with the package jsonschema (python3-jsonschema). It is stricter than the
 schemas in one respect: a field that a command prints must be in its schema. Consumers must ignore

@@ -3,10 +3,11 @@
 
 Usage: tools/mutants.py --build build/ci [--only TEXT] [--ninja "ninja -j2"]
 
-Applies each mutant, rebuilds, and expects that tests fail. A mutant changes one place of the
-sources: an error that is not reported, a comparison that is reversed, or another error code. It is
-killed if the test program fails (or does not compile), and survives if all tests pass. The source is
-restored in any case. Exit status 1 if a mutant survives or does not apply.
+A mutant changes one place of the sources: an error is not reported, a comparison is reversed, or
+another error code is returned. For each mutant, this script changes the source, rebuilds the test
+program of the mutant, runs it, and restores the source. The mutant is killed if a test fails, and
+survives if all tests pass. Exit status 1 if a mutant survives, does not compile, or does not apply
+because its old text does not occur exactly once in the source.
 """
 
 import argparse
@@ -27,7 +28,7 @@ def verdict(mutant, source, options):
     """Returns "killed by …", "does not compile", "survived", or why there is no result."""
     original = source.read_text()
     if original.count(mutant["old"]) != 1:
-        return f"does not apply: the old text is there {original.count(mutant['old'])} times"
+        return f"does not apply: the old text occurs {original.count(mutant['old'])} times"
     try:
         source.write_text(original.replace(mutant["old"], mutant["new"]))
         built = run(shlex.split(options.ninja) + ["-C", options.build, mutant["program"]])
@@ -47,7 +48,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--build", default="build/ci", help="the build folder")
     parser.add_argument("--ninja", default="ninja", help="the build command, such as \"ninja -j2\"")
-    parser.add_argument("--only", default="", help="only mutants of files whose path holds this text")
+    parser.add_argument("--only", default="", help="apply only mutants of files whose path contains this text")
     options = parser.parse_args()
     mutants = json.loads((ROOT / "tests/mutants/mutants.json").read_text())
     counts = {"killed": 0, "does not compile": 0, "survived": 0, "does not apply": 0}

@@ -17,7 +17,7 @@ if [ "${1:-}" = --check ]; then
 fi
 fit="${1:-build/release}/bin/nccl_fit"
 if [ ! -x "$fit" ]; then
-  echo "$fit is not there; build the target nccl_fit, or name its build folder" >&2
+  echo "$fit does not exist; build the target nccl_fit, or pass its build folder" >&2
   exit 2
 fi
 

@@ -12,7 +12,7 @@ cd "$(dirname "$0")/.."
 build="${1:-build/release}"
 for program in nccl_fit nccl_spread; do
   if [ ! -x "$build/bin/$program" ]; then
-    echo "$build/bin/$program is not there; build the target $program, or name its build folder" >&2
+    echo "$build/bin/$program does not exist; build the target $program, or pass its build folder" >&2
     exit 2
   fi
 done

@@ -7,10 +7,10 @@
 
 The measurements are in tests/reference/published/published.json, each with its source and with how
 far it was verified; measurements without a verified source are not used. The row of a table for one
-GPU, which Tutti does not predict, gives the computation time of a replica: a third of it is the
-forward pass, and layers have shares in proportion to their operations. All rows with more GPUs are
-predicted. Hardware is that of scenarios/machines and scenarios/links, where each parameter has its
-source. No parameter is fitted to a case.
+GPU is not predicted, but gives the computation time of a replica: a third of it is the forward pass,
+and each layer has a share in proportion to its operations. All rows with more GPUs are predicted.
+The parameters of the hardware are in scenarios/machines and scenarios/links, with their sources. No
+parameter is fitted to a case.
 """
 
 import argparse
@@ -31,7 +31,8 @@ class Point:
     """A row that is predicted.
 
     `per_replica`: the time of a step on a single GPU, in seconds. `measured`: the throughput of all
-    GPUs, in samples/s. `strategy`: the strategy, or several if the measurement is that of the best.
+    GPUs, in samples/s. `strategy`: the strategy, or a list of strategies, the fastest of which is
+    the prediction. `rival`: a key; points of a case with equal keys differ only in the strategy.
     """
 
     def __init__(self, case, label, model, gpus, batch, per_replica, measured, cluster, strategy, rival=None):
@@ -299,7 +300,7 @@ def paragraph(text, out):
     print(textwrap.fill(text, 98, break_on_hyphens=False) + "\n", file=out)
 
 
-def tell_packings(points, out):
+def write_packings(points, out):
     groups = packings(points)
     if not groups:
         return
@@ -323,7 +324,8 @@ def tell_packings(points, out):
 def draw_packings(points):
     """Draws panels by model and network, with predicted lines and measured dots over the packing.
 
-    Each number of GPUs has a colour. Both are relative to its best measured throughput.
+    Each number of GPUs has a colour. Lines and dots are relative to the best measured throughput of
+    the same number of GPUs.
     """
     colours = {4: "#0072b2", 8: "#d55e00", 16: "#009e73", 32: "#cc79a7"}
     names = [("WFBP-A2A", "each tensor"), ("MG-WFBP", "merged"), ("BSP-A2A", "all in one")]
@@ -362,7 +364,7 @@ def draw_packings(points):
             '<rect width="100%" height="100%" fill="white"/>\n' + "\n".join(body) + "\n</svg>\n")
 
 
-def tell(points, unused, out):
+def write_tables(points, unused, out):
     good = [p for p in points if p.predicted]
     errors = [abs(p.error()) for p in good]
     paragraph("`tools/published.py` writes this section. It predicts every row with several GPUs, for each table that "
@@ -395,7 +397,7 @@ def tell(points, unused, out):
                   f"{b.predicted:.0f} | {reason(a, b)} |", file=out)
         print(file=out)
 
-    tell_packings(good, out)
+    write_packings(good, out)
     print("<details><summary>Every row</summary>\n\n| case | row | GPUs | measured samples/s | predicted samples/s | error |\n"
           "|---|---|---:|---:|---:|---:|", file=out)
     for p in points:
@@ -420,10 +422,10 @@ def reason(a, b):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tutti", default=str(ROOT / "build/release/bin/tutti"), help="the program (build/release/bin/tutti)")
-    parser.add_argument("--only", default="", help="cases whose name begins so")
-    parser.add_argument("--write", metavar="FILE", help="put the result between the marks in this file")
+    parser.add_argument("--only", default="", help="predict only cases whose name begins with this text")
+    parser.add_argument("--write", metavar="FILE", help="replace the section of this file between the marks of this script")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
-    parser.add_argument("--verbose", action="store_true", help="show every scenario")
+    parser.add_argument("--verbose", action="store_true", help="print every scenario")
     options = parser.parse_args()
     cases = json.loads((ROOT / "tests/reference/published/published.json").read_text())["cases"]
     points, unused = [], []
@@ -445,15 +447,15 @@ def main():
     if not any(p.predicted for p in points):
         raise SystemExit("published.py: nothing could be predicted: " + (points[0].problem if points else "no such case"))
     if not options.write:
-        return tell(points, unused, sys.stdout)
+        return write_tables(points, unused, sys.stdout)
     path = pathlib.Path(options.write)
     text = path.read_text()
     if BEGIN not in text or END not in text:
         raise SystemExit(f"published.py: {path} has no lines {BEGIN} and {END}")
-    with tempfile.TemporaryFile("w+") as told:
-        tell(points, unused, told)
-        told.seek(0)
-        section = told.read()
+    with tempfile.TemporaryFile("w+") as output:
+        write_tables(points, unused, output)
+        output.seek(0)
+        section = output.read()
     good = [p for p in points if p.predicted]
     if packings(good):
         (ROOT / "docs" / "pictures" / "packings.svg").write_text(draw_packings(good))

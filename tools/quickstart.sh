@@ -25,7 +25,7 @@ show_progress() {
 
 failed() {
     tail -n 40 "$log" >&2
-    echo "the build failed; all of it is in $log" >&2
+    echo "the build failed; its complete output is in $log" >&2
     exit 1
 }
 
@@ -45,7 +45,7 @@ echo
 "$tutti" export "$results/resnet50_nccl.tutti" --to perfetto 2>/dev/null
 "$tutti" export "$results/resnet50_nccl.tutti" --to svg 2>/dev/null
 echo
-echo "The same step by three strategies:"
+echo "The same training step with three strategies:"
 for scenario in 04_resnet50_ring 05_resnet50_pscpu 06_resnet50_nccl; do
     "$tutti" simulate "scenarios/$scenario.textproto" --rows 0 |
         awk -v name="$scenario" '/^step time/ {step = $3 " " $4} /exposed communication/ {exposed = $3 " " $4} END {printf "  %-20s step %-9s exposed communication %s\n", name, step, exposed}'
@@ -55,5 +55,5 @@ echo "timeline   $results/resnet50_nccl.tutti"
 echo "trace      $results/resnet50_nccl.perfetto-trace   (open it in https://ui.perfetto.dev)"
 echo "picture    $results/resnet50_nccl.svg"
 echo "program    $tutti --help"
-printf 'time       %d min %02d s from the start of this script to this answer\n' $((SECONDS / 60)) $((SECONDS % 60))
-echo "the rest   cmake --preset release && cmake --build --preset release   (the window, where Qt 6 is; modules for GPUs)"
+printf 'time       %d min %02d s since the start of this script\n' $((SECONDS / 60)) $((SECONDS % 60))
+echo "the rest   cmake --preset release && cmake --build --preset release   (builds the window if Qt 6 is installed, and the modules for GPUs)"

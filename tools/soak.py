@@ -24,7 +24,7 @@ import time
 
 # The coordinator keeps the records of the first 10,000 steps, so the last third of a run with fewer
 # than 15,000 steps shows how they are added.
-LEAST_STEPS = 15_000
+MIN_STEPS = 15_000
 
 SCENARIO = """
 cluster {{ workers {{ machine: "host" count: {workers} }} network {{ kind: ONE_SWITCH latency_us: 1 }}
@@ -118,7 +118,7 @@ def soak(options, transport, extra):
                   f"; slope of the last third {60 * per_second:+.1f} kB per minute, "
                   f"{1024 * per_second * seconds / count:+.1f} bytes per training step; {count} training steps",
                   flush=True)
-        if count < LEAST_STEPS:
+        if count < MIN_STEPS:
             print(f"{transport}: the run had only {count} training steps; run it for longer, or with a shorter --compute-ms")
             return False
         return flat

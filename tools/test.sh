@@ -10,5 +10,5 @@ case $preset in asan* | tsan) groups+=(dev) ;; esac  # these presets use clang
 tools/install_packages.sh "${groups[@]}"
 cmake --preset "$preset" -DBUILD_TESTING=ON
 cmake --build --preset "$preset"
-# Some tests wait for processes and timeouts, so one more than there are cores.
+# Some tests mostly wait for processes and timeouts, so one more test than cores runs in parallel.
 ctest --preset "$preset" --parallel "$(($(nproc) + 1))" "${@:2}"

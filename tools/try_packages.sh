@@ -119,7 +119,7 @@ if [[ $left ]]; then
     printf 'FAILED  files that were left behind\n%s\n' "$left"
     failures=$((failures + 1))
 else
-    echo "ok      nothing was left behind"
+    echo "ok      no file was left behind"
 fi
 echo "$failures steps failed"
 ((failures == 0))

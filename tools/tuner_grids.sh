@@ -17,8 +17,8 @@ models=("resnet50_torchvision 8 256KiB..104MiB*1.0484" "vgg16_torchvision 8 256K
 for gpus in 8 64 512; do
     for model in "${models[@]}"; do
         read -r name batch sizes <<<"$model"
-        # On 512 GPUs, a point with NCCL's rings through the host takes half a minute, so there the
-        # time of updates varies instead of the staging.
+        # On 512 GPUs, a point in which NCCL's rings are staged through host memory takes half a
+        # minute. The grids of 512 GPUs therefore vary the time of updates instead of staging.
         second=strategy.staging=VIA_HOST,DIRECT
         ((gpus < 512)) || second=strategy.update=PER_PACK,AFTER_ALL
         over=("$algorithms" "$second" strategy.launch=CONCURRENT,SERIAL "strategy.bytes_per_pack=$sizes")

@@ -2,8 +2,8 @@
 # # Calibrating with a log
 #
 # The shipped parameters of a network are those of its data sheet. A log of `all_reduce_perf`, or a
-# timeline of a run, tells how fast yours is. This notebook fits a cluster to a log and predicts
-# with it.
+# timeline of a run, shows how fast your own network is. This notebook fits the parameters of a
+# cluster to a log, and predicts with the fitted cluster.
 
 # %%
 from pathlib import Path
@@ -23,8 +23,9 @@ strategy { algorithm: "ring" }
 )
 
 # %% [markdown]
-# A log to try it with: the "measurements" are predictions of a cluster whose network is half as
-# fast, so we know what the fit has to find. With your own log, this cell is not needed.
+# This cell makes a log for the example. Its "measurements" are predictions for a cluster whose
+# network is half as fast, so we know which parameters the fit has to find. With your own log, this
+# cell is not needed.
 
 # %%
 truth = scenario.copy()
@@ -40,8 +41,8 @@ log = Path("measured.txt")
 log.write_text("\n".join(lines) + "\n")
 
 # %% [markdown]
-# The fit. Its report has every parameter with its uncertainty, and the error of predicted times
-# before and after.
+# `tutti.calibrate` fits the cluster. Its report has every parameter with its uncertainty, and the
+# error of predicted times before and after the fit.
 
 # %%
 scenario.save("four_hosts.textproto")
@@ -51,7 +52,7 @@ for note in fitted.notes:
 fitted["error_before"], fitted["error_after"]
 
 # %% [markdown]
-# The fitted cluster is a file, which a scenario names in place of its own cluster.
+# The fitted cluster is in a file. A scenario can name this file instead of describing a cluster.
 
 # %%
 calibrated = scenario.copy()

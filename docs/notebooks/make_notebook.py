@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Makes a notebook of a Python file in percent format: make_notebook.py NAME.py NAME.ipynb
+"""Makes a notebook from a Python file in percent format: make_notebook.py NAME.py NAME.ipynb
 
-A line "# %%" begins a cell of code, "# %% [markdown]" a cell of text, whose lines are comments. The
+A line "# %%" begins a cell of code. A line "# %% [markdown]" begins a cell of text, whose lines are
+comments. The
 Python file is the source; tests run it and compare the notebook with it.
 """
 

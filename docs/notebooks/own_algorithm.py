@@ -2,16 +2,16 @@
 # # An algorithm of your own
 #
 # This notebook writes an all-reduce in Python, proves it, and compares its time with built-in
-# algorithms, before anything of it exists on a GPU.
+# algorithms, before anybody implements it for GPUs.
 
 # %%
 import tutti
 from tutti import rank, ranks
 
 # %% [markdown]
-# A reduce-scatter and an all-gather, each in one round: every rank sends to every other rank
-# directly. The description is that of one rank; `rank` and `ranks` are values of the language, and
-# peers wrap around.
+# The algorithm is a reduce-scatter and an all-gather, each in one round: every rank sends to every
+# other rank directly. The description is for one rank, whose number is the value `rank`; `ranks` is
+# the number of ranks. Numbers of ranks and chunks wrap around: `ranks + 1` is rank 1.
 
 # %%
 direct = tutti.Algorithm("direct", collective="all_reduce", chunks=ranks)
@@ -27,8 +27,8 @@ with direct.lane():
 print(direct.to_text())
 
 # %% [markdown]
-# `plan(check=True)` proves it: on symbols, in several orders, every rank ends with the sum, without
-# deadlock and without races.
+# `plan(check=True)` proves the algorithm: it executes the steps on symbols, in several orders. Every
+# rank must end with the sum, without deadlocks and without races.
 
 # %%
 scenario = tutti.parse(
@@ -42,7 +42,8 @@ strategy { algorithm: "ring" bytes_per_pack: 0 }
 scenario.use(direct).plan(check=True)
 
 # %% [markdown]
-# What does it cost for small and for large buffers? Few rounds help where latency counts.
+# How long does it take for small and for large buffers? Few rounds help small buffers, whose time is
+# mostly latency.
 
 # %%
 times = {}
@@ -60,7 +61,7 @@ assert frame["direct"].iloc[0] < frame["ring"].iloc[0]
 frame.round(1)
 
 # %% [markdown]
-# A mistake is found before anything runs: here the second half sends the wrong chunk.
+# A mistake is found before anything runs. In this algorithm, the all-gather is missing.
 
 # %%
 wrong = tutti.Algorithm("wrong", collective="all_reduce", chunks=ranks)

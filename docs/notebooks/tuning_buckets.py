@@ -22,16 +22,16 @@ strategy { algorithm: "nccl" pytorch_ddp { bucket_cap_mb: 25 } }
 scenario.check()
 
 # %% [markdown]
-# The present settings: a prediction, with the picture of the last step. In a notebook, `result`
-# alone shows it.
+# The next cell predicts the step time with these settings. In a notebook, a cell that ends with
+# `result` shows a picture of the last training step.
 
 # %%
 result = scenario.simulate(timeline=True)
 result
 
 # %% [markdown]
-# How long is each bucket in flight, and when are its gradients ready? Tables are NumPy arrays, and
-# data frames on request.
+# How long is each bucket in flight? The tables of a result have NumPy arrays as columns, and
+# `to_pandas` converts them to data frames.
 
 # %%
 packs = result.packs.to_pandas()
@@ -39,7 +39,7 @@ packs["in_flight_ms"] = (packs["end_ps"] - packs["first_start_ps"]) / 1e9
 packs[packs["step"] == packs["step"].max()][["pack", "bytes", "in_flight_ms"]]
 
 # %% [markdown]
-# A sweep over bucket sizes. Points are simulated in parallel; Ctrl-C keeps those that are done.
+# A sweep predicts several bucket sizes, in parallel. After Ctrl-C, the completed points are kept.
 
 # %%
 sweep = scenario.sweep({"strategy.pytorch_ddp.bucket_cap_mb": [1, 2, 5, 10, 25, 50, 100]})
@@ -50,8 +50,8 @@ points[["strategy.pytorch_ddp.bucket_cap_mb", "step_time_us", "exposed_communica
 sweep.best()
 
 # %% [markdown]
-# The search tries more than one setting at a time, tells how certain its advice is, and gives the
-# lines to paste into the training script.
+# `tune` searches for the best combination of several settings. It also reports how certain its
+# advice is, and the lines to paste into the training script.
 
 # %%
 sizes = [1, 2, 5, 10, 25, 50]
@@ -63,7 +63,7 @@ for snippet in tuning.snippets[:1]:
     print(snippet["text"])
 
 # %% [markdown]
-# With the recommended settings:
+# The next cell predicts the step time with the recommended settings, and compares both results.
 
 # %%
 tuned = tuning.apply().simulate(timeline=True)

@@ -37,7 +37,7 @@ std::vector<std::string> names_of_blocks() {
 
 class Digests : public testing::TestWithParam<std::string> {};
 
-TEST_P(Digests, AreAsTheyWere) {
+TEST_P(Digests, AreUnchanged) {
   const std::vector<Block> all = blocks();
   const Block& block =
       *std::find_if(all.begin(), all.end(), [](const Block& b) { return b.name == GetParam(); });
@@ -81,11 +81,11 @@ TEST(DigestCorpus, EqualsTheGeneratedCorpus) {
     const DigestCase& kept = cases[i];
     EXPECT_EQ(made.name, kept.name);
     EXPECT_EQ(made.axes, kept.axes);
-    ASSERT_EQ(made.text, kept.text) << "digest_tests generate writes them anew";
+    ASSERT_EQ(made.text, kept.text) << "`digest_tests generate` rewrites them";
   }
 }
 
-TEST(DigestCorpus, IsNearlyAllValidAndFoldsAndRemembers) {
+TEST(DigestCorpus, IsMostlyValidAndCoversFoldingAndSkippedSteps) {
   std::size_t refused = 0, folded = 0, remembered = 0, all = 0;
   for (const Block& block : blocks()) {
     if (block.cases.front().shipped) continue;
@@ -123,7 +123,7 @@ TEST(Digest, DependsOnEveryValueAndTheirOrder) {
   EXPECT_NE(of({}), of({0}));
 }
 
-TEST(Digest, DependsOnTheBordersOfTexts) {
+TEST(Digest, DependsOnTheBoundariesOfTexts) {
   const auto of = [](std::initializer_list<std::string_view> texts) {
     Digest digest;
     for (const std::string_view t : texts) digest.add(t);
@@ -135,7 +135,7 @@ TEST(Digest, DependsOnTheBordersOfTexts) {
 }
 
 /// The first output of SplitMix64 for a state of 0. SOURCE: https://prng.di.unimi.it/splitmix64.c
-TEST(Digest, IsTheSameEverywhere) {
+TEST(Digest, IsTheSameOnEveryPlatform) {
   Digest digest;
   digest.add(0);
   EXPECT_EQ(digest.hex(), "e220a8397b1dcdaf");
@@ -196,7 +196,7 @@ TEST(TimelineValues, ChangeWithEveryFieldOfASpan) {
     EXPECT_NE(digest_of(changes[i]), plain) << "change " << i;
 }
 
-TEST(TimelineValues, OfOneWorkerLeaveOutTheNumbersOfWorkersAndWhatOthersDo) {
+TEST(TimelineValues, ValuesOfOneWorkerExcludeOtherWorkersAndWorkerNumbers) {
   const auto values_of = [](int worker) {
     TimelineValues values;
     core::StepRecord step;
@@ -221,7 +221,7 @@ TEST(TimelineValues, OfOneWorkerLeaveOutTheNumbersOfWorkersAndWhatOthersDo) {
   }
 }
 
-TEST(Differences, SayWhichPartOfWhichModeMoved) {
+TEST(Differences, NameThePartAndModeThatChanged) {
   const std::vector<std::string> was{"042 whole steps 0000000000000001",
                                      "042 whole packs 0000000000000002", "042 folded same",
                                      "042 both refused 0:0"};
@@ -240,7 +240,7 @@ TEST(Differences, SayWhichPartOfWhichModeMoved) {
   EXPECT_EQ(differences(was, is), (std::vector<std::string>{"both: was refused 0:0, is absent"}));
 }
 
-TEST(Differences, ShowTheFirstRecordOfASectionThatMoved) {
+TEST(Differences, ShowTheFirstRecordThatChanged) {
   const std::vector<std::string> was{"whole ended ok", "whole packs step=0 end=1",
                                      "whole packs step=1 end=2", "whole packs step=2 end=3"};
   std::vector<std::string> is = was;

@@ -26,7 +26,7 @@ std::size_t characters(const std::string& text) {
   }));
 }
 
-TEST(Plans, OfTheCorpusAndTheShippedScenariosHaveNoProblems) {
+TEST(Plans, PlansOfTheCorpusAndTheShippedScenariosHaveNoProblems) {
   int plans = 0, undetermined = 0, one_at_a_time = 0, with_exchanges = 0;
   for (const auto& cases : {corpus_cases(), shipped_cases()}) {
     for (const DigestCase& one : cases) {
@@ -54,7 +54,7 @@ TEST(Plans, OfTheCorpusAndTheShippedScenariosHaveNoProblems) {
 }
 
 /// Checks the picture of each step: no two boxes overlap, and texts fit into their boxes.
-TEST(Plans, OfTheCorpusAreDrawnWithoutOverlaps) {
+TEST(Plans, PicturesOfStepsHaveNoOverlaps) {
   std::size_t max_boxes = 0;
   for (const auto& cases : {corpus_cases(), shipped_cases()}) {
     for (const DigestCase& one : cases) {

@@ -44,7 +44,7 @@ TEST_F(BackgroundTaskTest, DeliversAResultThroughTheEventLoopOnce) {
   EXPECT_THAT(results_, ElementsAre("7"));
 }
 
-TEST_F(BackgroundTaskTest, FinishWaitsAndTheEventThatFollowsDeliversNothing) {
+TEST_F(BackgroundTaskTest, FinishWaitsForTheResultAndDeliversItOnlyOnce) {
   task_.begin([](const std::atomic<bool>&) { return Result(7); });
   task_.finish();
   EXPECT_THAT(results_, ElementsAre("7"));
@@ -60,7 +60,7 @@ TEST_F(BackgroundTaskTest, DeliversTheErrorOfAStoppedComputation) {
   EXPECT_THAT(results_, ElementsAre("stopped"));
 }
 
-TEST_F(BackgroundTaskTest, DeliversNothingOfADroppedComputation) {
+TEST_F(BackgroundTaskTest, DeliversNoResultOfADroppedComputation) {
   task_.begin(until_stopped);
   task_.drop();
   EXPECT_FALSE(task_.running());

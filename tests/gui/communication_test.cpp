@@ -26,7 +26,7 @@ struct Communication : testing::Test {
   }
 };
 
-TEST_F(Communication, EveryReceiveOfTheRunIsCountedOnce) {
+TEST_F(Communication, CountsEveryReceiveOnce) {
   std::map<std::pair<std::string, std::string>, PairTraffic> wanted;
   const auto name = [&](const core::Track& track) {
     return "w" + std::to_string(track.worker) + "/" + track.device;
@@ -57,7 +57,7 @@ TEST_F(Communication, EveryReceiveOfTheRunIsCountedOnce) {
   }
 }
 
-TEST_F(Communication, PartsOfTheRunAddUp) {
+TEST_F(Communication, PartsOfTheRunAddUpToTheWhole) {
   const CommunicationMatrix whole = matrix(all_);
   for (const int parts : {2, 3, 7}) {
     std::map<std::pair<std::size_t, std::size_t>, PairTraffic> sum;
@@ -76,7 +76,7 @@ TEST_F(Communication, PartsOfTheRunAddUp) {
   }
 }
 
-TEST_F(Communication, WorkersAreSumsOfTheirDevices) {
+TEST_F(Communication, ValuesOfWorkersAreSumsOfTheirDevices) {
   const CommunicationMatrix devices = matrix(all_), workers = matrix(all_, true);
   ASSERT_EQ(workers.ranks.size(), 2u);
   EXPECT_EQ(workers.ranks[1].key, "worker 1/");
@@ -86,13 +86,13 @@ TEST_F(Communication, WorkersAreSumsOfTheirDevices) {
   EXPECT_DOUBLE_EQ(all, between);
 }
 
-TEST_F(Communication, ATrackHasItsRow) {
+TEST_F(Communication, EveryTrackHasARow) {
   for (std::size_t r = 0; r < trace_->rows().size(); ++r)
     EXPECT_EQ(trace_->row_of(trace_->rows()[r].track.id), r);
   EXPECT_FALSE(trace_->row_of(core::kNoTrack));
 }
 
-TEST_F(Communication, NothingMovesOutsideOfTheRun) {
+TEST_F(Communication, CountsNothingOutsideOfTheRun) {
   EXPECT_TRUE(matrix({all_.to, all_.to + core::milliseconds(1)}).pairs.empty());
   const std::atomic<bool> stop = true;
   const auto stopped = communication_of(*trace_, all_, {.cancel = &stop});

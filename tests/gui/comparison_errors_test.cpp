@@ -38,7 +38,7 @@ Key key_of(const Trace& own, const Trace::Row& row, const Span& span) {
           span.step,        span.kind,        pack + layer,   lane ? span.index : 0};
 }
 
-TEST(Comparison, PartnersAreTheSameThingOfTheOther) {
+TEST(Comparison, PartnersAreTheMatchingSpansOfTheOtherTimeline) {
   for (const auto& [first, second] : pairs()) {
     for (const Align align : kAll) {
       const Comparison b = comparison(first, second, align);
@@ -64,7 +64,7 @@ TEST(Comparison, PartnersAreTheSameThingOfTheOther) {
   }
 }
 
-TEST(Comparison, MessagesLeadFromSpanToSpanAsInTheFile) {
+TEST(Comparison, MessagesConnectTheSpansOfTheFile) {
   for (const Align align : kAll) {
     const Comparison b = comparison(pairs()[2].first, pairs()[2].second, align);
     for (std::size_t side = 0; side < 2; ++side) {
@@ -80,7 +80,7 @@ TEST(Comparison, MessagesLeadFromSpanToSpanAsInTheFile) {
   }
 }
 
-TEST(Comparison, ErrorsAreThoseOfEverySpanAndRecord) {
+TEST(Comparison, ErrorsMatchThoseOfEverySpanAndRecord) {
   const std::atomic<bool> go{false};
   for (const auto& [first, second] : pairs()) {
     const std::string bytes_a = bytes_of(first), bytes_b = bytes_of(second);

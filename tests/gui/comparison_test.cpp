@@ -26,7 +26,7 @@ using testing::Contains;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-TEST(Comparison, EverySpanIsShownOnceAsLongAsItIsAndNoneOverlap) {
+TEST(Comparison, EverySpanIsShownOnceInItsLengthWithoutOverlaps) {
   for (const auto& [first, second] : pairs()) {
     for (const Align align : kAll) {
       const Comparison b = comparison(first, second, align);
@@ -62,7 +62,7 @@ TEST(Comparison, EverySpanIsShownOnceAsLongAsItIsAndNoneOverlap) {
   }
 }
 
-TEST(Comparison, ByStartNothingIsMoved) {
+TEST(Comparison, AligningByStartMovesNothing) {
   for (const auto& [first, second] : pairs()) {
     const Comparison b = comparison(first, second, Align::kStart);
     for (std::size_t side = 0; side < 2; ++side) {
@@ -80,7 +80,7 @@ std::map<std::int32_t, TimeRange> steps_of(const std::vector<core::StepRecord>& 
   return steps;
 }
 
-TEST(Comparison, ByStepEachStepBeginsAtOneTimeAndMovesAsAWhole) {
+TEST(Comparison, AligningByStepMovesWholeStepsToACommonStart) {
   for (const auto& [first, second] : pairs()) {
     for (const Align align : {Align::kStep, Align::kPack}) {
       const Comparison b = comparison(first, second, align);
@@ -124,7 +124,7 @@ TEST(Comparison, ByStepEachStepBeginsAtOneTimeAndMovesAsAWhole) {
   }
 }
 
-TEST(Comparison, ByPackEachPackIsInFlightFromOneTimeOnAndMovesAsAWhole) {
+TEST(Comparison, AligningByPackMovesWholePacksToACommonStart) {
   for (const auto& [first, second] : pairs()) {
     const Comparison b = comparison(first, second, Align::kPack);
     std::map<std::pair<std::int32_t, std::int32_t>, Time> begins;
@@ -151,7 +151,7 @@ TEST(Comparison, ByPackEachPackIsInFlightFromOneTimeOnAndMovesAsAWhole) {
   }
 }
 
-TEST(Comparison, TheSameIsOneAboveTheOtherOrAllOfOneAboveAllOfTheOther) {
+TEST(Comparison, RowsAreArrangedInPairsOrByTimeline) {
   const Comparison b = comparison(pairs()[2].first, pairs()[2].second, Align::kStep);
   for (const Arrangement arrangement : {Arrangement::kPairs, Arrangement::kSides}) {
     Layout layout(*b.trace, arrangement);
@@ -178,7 +178,7 @@ TEST(Comparison, TheSameIsOneAboveTheOtherOrAllOfOneAboveAllOfTheOther) {
   }
 }
 
-TEST(Comparison, TheTwoAreCalledByWhatTheyAre) {
+TEST(Comparison, TimelinesAreNamedByTheirExecutors) {
   core::RunInfo a, b;
   a.executor = "simulated";
   b.executor = "tcp, processes of this machine";
@@ -203,7 +203,7 @@ TEST(Comparison, TheTwoAreCalledByWhatTheyAre) {
   EXPECT_EQ(names_of(a, b, {"x", "y"}), (Names{"ring", "pscpu"}));
 }
 
-TEST(Comparison, WhatDiffersIsSaid) {
+TEST(Comparison, DifferencesAreReported) {
   Recipe a, b;
   EXPECT_THAT(comparison(a, a, Align::kStep).differences, IsEmpty());
   b.executor = "tcp";
@@ -227,7 +227,7 @@ TEST(Comparison, AligningCanBeStopped) {
   }
 }
 
-TEST(Comparison, WhatHasNothingInCommonIsShownByStartAndSaysSo) {
+TEST(Comparison, UnrelatedTimelinesAreAlignedByStartWithANote) {
   Recipe a, b;
   a.workers = 1;
   a.packs = {"a"};
@@ -250,7 +250,7 @@ TEST(Comparison, WhatHasNothingInCommonIsShownByStartAndSaysSo) {
   EXPECT_EQ(empty.trace->spans(), made(a)->spans());
 }
 
-TEST(Comparison, CutOffAndDamagedFilesAreShownAsFarAsTheyGo) {
+TEST(Comparison, ShowsTheReadablePartOfTruncatedAndDamagedFiles) {
   Recipe a, b;
   b.seed = 9;
   b.steps = 2;
@@ -291,9 +291,9 @@ TEST(Comparison, CutOffAndDamagedFilesAreShownAsFarAsTheyGo) {
   EXPECT_GT(shown, 100);
 }
 
-TEST(Comparison, DetailsTellTrueTimesOfBoth) {
+TEST(Comparison, DetailsHaveTheOriginalTimesOfBothTimelines) {
   const Comparison b = comparison(pairs()[1].first, pairs()[1].second, Align::kPack);
-  int told = 0;
+  int compared_times = 0;
   for_each_span(b, 1, [&](const Trace::Row& row, SpanId own, const Span& span, SpanId here) {
     if (row.track.kind != TrackKind::kPacks || span.step != 2) return;
     const auto facts = facts_of_span(*b.trace, here.row, here.index);
@@ -303,9 +303,9 @@ TEST(Comparison, DetailsTellTrueTimesOfBoth) {
     EXPECT_THAT(*facts, Contains(Facts::value_type("timeline", "real")));
     EXPECT_THAT(*facts, Contains(testing::Key("difference")));
     EXPECT_THAT(*facts, Contains(testing::Key("simulated")));
-    ++told;
+    ++compared_times;
   });
-  EXPECT_GT(told, 0);
+  EXPECT_GT(compared_times, 0);
   EXPECT_EQ(moment(*b.trace, b.trace->axis()[1].from + core::microseconds(5)),
             "step 1 + 0.005000 ms");
 }

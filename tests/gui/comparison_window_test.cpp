@@ -164,7 +164,7 @@ class TwoTimelines : public testing::Test {
   std::string first_, second_, said_;
 };
 
-TEST_F(TwoTimelines, AreShownOneAboveTheOtherWithTheirErrors) {
+TEST_F(TwoTimelines, ShowsOneAboveTheOtherWithTheErrors) {
   open_both();
   EXPECT_EQ(view().trace()->sides().size(), 2u);
   EXPECT_THAT(keys(), testing::IsSupersetOf({"steps/simulated", "steps/real", "error of steps",
@@ -179,7 +179,7 @@ TEST_F(TwoTimelines, AreShownOneAboveTheOtherWithTheirErrors) {
   window_->grab();
 }
 
-TEST_F(TwoTimelines, AreAlignedByKeysAndWhatIsSelectedStays) {
+TEST_F(TwoTimelines, KeysChangeTheAlignmentAndKeepTheSelection) {
   open_both();
   const std::string simulated = "worker 0/gpu1/compute/simulated",
                     real = "worker 0/gpu1/compute/real";
@@ -201,7 +201,7 @@ TEST_F(TwoTimelines, AreAlignedByKeysAndWhatIsSelectedStays) {
   EXPECT_EQ(QSettings().value(QStringLiteral("align")).toString().toStdString(), "step");
 }
 
-TEST_F(TwoTimelines, AreArrangedByAKeyAndRememberIt) {
+TEST_F(TwoTimelines, AKeyChangesTheArrangementWhichIsRemembered) {
   open_both();
   press(Qt::Key_I);
   EXPECT_THAT(keys(), testing::IsSupersetOf(
@@ -211,7 +211,7 @@ TEST_F(TwoTimelines, AreArrangedByAKeyAndRememberIt) {
   EXPECT_THAT(keys(), testing::Contains("worker 0/gpu1/compute/real"));
 }
 
-TEST_F(TwoTimelines, TheSameOfTheOtherIsFoundFromEither) {
+TEST_F(TwoTimelines, PartnersAreFoundFromEitherTimeline) {
   open_both();
   view().go_to({1, 2});
   ASSERT_EQ(view().partners().size(), 1u);
@@ -233,7 +233,7 @@ TEST_F(TwoTimelines, TheSameOfTheOtherIsFoundFromEither) {
   EXPECT_EQ(view().selected(), (SpanId{1, 2}));
 }
 
-TEST_F(TwoTimelines, ErrorsAreGoneToByClickEnterAndKeys) {
+TEST_F(TwoTimelines, ClickEnterAndKeysSelectAnError) {
   open_both();
   // For a pack, this selects the span that ends last, and the matching span of the other timeline.
   int pack = -1, step = -1;
@@ -273,7 +273,7 @@ TEST_F(TwoTimelines, ErrorsAreGoneToByClickEnterAndKeys) {
   EXPECT_EQ(table.currentRow(), 0);
 }
 
-TEST_F(TwoTimelines, TheListIsNarrowedDownAndSorted) {
+TEST_F(TwoTimelines, TheListOfErrorsIsFilteredAndSorted) {
   open_both();
   QComboBox* sorts = nullptr;
   for (QComboBox* const box : window_->comparison().findChildren<QComboBox*>()) {
@@ -298,7 +298,7 @@ TEST_F(TwoTimelines, TheListIsNarrowedDownAndSorted) {
   EXPECT_EQ(table.item(0, 0)->text().toStdString(), "exposed communication");
 }
 
-TEST_F(TwoTimelines, WhereNothingDiffersTheListSaysSo) {
+TEST_F(TwoTimelines, TheListStatesThatNothingDiffers) {
   ASSERT_TRUE(open(first_, folder_.write("again.tutti", timeline("simulated", 0)))) << said_;
   EXPECT_EQ(list().rowCount(), 0);
   QStringList words;
@@ -307,7 +307,7 @@ TEST_F(TwoTimelines, WhereNothingDiffersTheListSaysSo) {
   EXPECT_THAT(words.join(QLatin1Char('\n')).toStdString(), HasSubstr("no differences"));
 }
 
-TEST_F(TwoTimelines, LongSentencesAreElidedInTheStatusBarAndWholeInItsTip) {
+TEST_F(TwoTimelines, LongSentencesAreElidedInTheStatusBarAndCompleteInItsTooltip) {
   open_both();
   window_->tell(QString(2000, QLatin1Char('x')));
   EXPECT_EQ(window_->status_text().size(), 2000);
@@ -316,7 +316,7 @@ TEST_F(TwoTimelines, LongSentencesAreElidedInTheStatusBarAndWholeInItsTip) {
   EXPECT_EQ(bar->toolTip().size(), 2000);
 }
 
-TEST_F(TwoTimelines, NumbersAreOfEach) {
+TEST_F(TwoTimelines, NumbersAreShownForEachTimeline) {
   open_both();
   const auto* const numbers = window_->findChild<NumbersPanel*>();
   ASSERT_TRUE(numbers);
@@ -326,7 +326,7 @@ TEST_F(TwoTimelines, NumbersAreOfEach) {
   EXPECT_THAT(numbers->csv().toStdString(), HasSubstr("\"real\",pack in flight,6,156000.000000"));
 }
 
-TEST_F(TwoTimelines, DetailsAreWhatTuttiCompareSays) {
+TEST_F(TwoTimelines, DetailsMatchTuttiCompare) {
   open_both();
   const auto a = core::TimelineReader::open(first_), b = core::TimelineReader::open(second_);
   ASSERT_TRUE(a && b);
@@ -352,7 +352,7 @@ TEST_F(TwoTimelines, DetailsAreWhatTuttiCompareSays) {
   EXPECT_EQ(facts.count("in words"), compared->in_words().size());
 }
 
-TEST_F(TwoTimelines, TheCriticalPathOfEachIsWalked) {
+TEST_F(TwoTimelines, KeysFollowTheCriticalPathOfEachTimeline) {
   open_both();
   window_->actions_of().find(QStringLiteral("path-next"))->trigger();
   ASSERT_TRUE(view().selected());
@@ -362,7 +362,7 @@ TEST_F(TwoTimelines, TheCriticalPathOfEachIsWalked) {
   EXPECT_EQ(view().trace()->rows()[view().selected()->row].timeline, "real");
 }
 
-TEST_F(TwoTimelines, TheSecondIsClosedByAKey) {
+TEST_F(TwoTimelines, AKeyClosesTheSecondTimeline) {
   open_both();
   press(Qt::Key_W, Qt::ControlModifier | Qt::ShiftModifier);
   EXPECT_FALSE(window_->comparison().comparison());
@@ -373,7 +373,7 @@ TEST_F(TwoTimelines, TheSecondIsClosedByAKey) {
   EXPECT_THAT(window_->status_text().toStdString(), HasSubstr("no second timeline"));
 }
 
-TEST_F(TwoTimelines, AFileIsChosenByAKey) {
+TEST_F(TwoTimelines, AKeyOpensTheFileDialog) {
   press(Qt::Key_O, Qt::ControlModifier | Qt::ShiftModifier);
   window_->actions_of().find(QStringLiteral("open-beside"))->trigger();
   EXPECT_THAT(window_->status_text().toStdString(), HasSubstr("open a timeline first"));
@@ -388,12 +388,12 @@ TEST_F(TwoTimelines, AFileIsChosenByAKey) {
   EXPECT_EQ(wanted.count(), 1);
 }
 
-TEST_F(TwoTimelines, AreDroppedTogether) {
+TEST_F(TwoTimelines, OpenIfDroppedTogether) {
   ASSERT_TRUE(opens([&] { EXPECT_TRUE(drop(window_.get(), {first_, second_})); })) << said_;
   EXPECT_TRUE(window_->comparison().comparison());
 }
 
-TEST_F(TwoTimelines, ASecondThatIsBrokenIsAMessageAndTheFirstStays) {
+TEST_F(TwoTimelines, ABrokenSecondFileCausesAMessageAndTheFirstRemainsOpen) {
   const std::string whole = timeline("tcp", 6);
   for (const std::string& bytes : {std::string(), std::string("a letter"), whole.substr(0, 4)}) {
     EXPECT_FALSE(open(first_, folder_.write("broken.tutti", bytes)));
@@ -416,7 +416,7 @@ TEST_F(TwoTimelines, ASecondThatIsBrokenIsAMessageAndTheFirstStays) {
   }
 }
 
-TEST_F(TwoTimelines, WhatHasNothingInCommonIsShownAndToldSo) {
+TEST_F(TwoTimelines, UnrelatedTimelinesAreShownWithAMessage) {
   std::ostringstream out;
   core::TimelineWriter writer(out);
   writer.begin({});
@@ -427,7 +427,7 @@ TEST_F(TwoTimelines, WhatHasNothingInCommonIsShownAndToldSo) {
   window_->grab();
 }
 
-TEST_F(TwoTimelines, PanelsAreRememberedAsTheyAreWithOne) {
+TEST_F(TwoTimelines, OpeningOneTimelineLaterShowsItsUsualPanels) {
   open_both();
   window_->close();
   window_ = std::make_unique<MainWindow>();
@@ -436,7 +436,7 @@ TEST_F(TwoTimelines, PanelsAreRememberedAsTheyAreWithOne) {
   EXPECT_TRUE(window_->topology().isVisible());
 }
 
-TEST_F(TwoTimelines, ClosingTheWindowWhileTheyAreComparedEndsThat) {
+TEST_F(TwoTimelines, ClosingTheWindowEndsTheComparison) {
   window_->show();
   window_->open_both(QString::fromStdString(first_), QString::fromStdString(second_));
   for (int i = 0; i < 1000 && !view().trace(); ++i) QTest::qWait(1);
@@ -445,7 +445,7 @@ TEST_F(TwoTimelines, ClosingTheWindowWhileTheyAreComparedEndsThat) {
   window_.reset();
 }
 
-TEST_F(TwoTimelines, AreBothWatchedAndReloaded) {
+TEST_F(TwoTimelines, BothFilesAreWatchedAndReloaded) {
   open_both();
   const std::size_t side = 1;
   ASSERT_EQ(view().trace()->sides()[side].steps[0].end, kMs * 66);

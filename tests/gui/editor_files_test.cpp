@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-TEST_F(Editor, FilesThatAreBrokenEmptyHugeOrNoTextAreAMessage) {
+TEST_F(Editor, BrokenEmptyHugeAndBinaryFilesCauseAMessage) {
   own("kept.textproto", "name: \"kept\"");
   for (const std::string& file : {folder_.file("gone.textproto"), folder_.path(),
                                   folder_.write("bytes.textproto", "\xff\xfe"),
@@ -56,7 +56,7 @@ TEST_F(Editor, FilesThatAreBrokenEmptyHugeOrNoTextAreAMessage) {
   window_->grab();
 }
 
-TEST_F(Editor, ChangesAreNotLostWithoutAsking) {
+TEST_F(Editor, AsksBeforeChangesAreLost) {
   const std::string file = own("own.textproto", "name: \"a\"\n");
   set(path({{"name", 0}}), QStringLiteral("b"));
   answer(QMessageBox::Cancel);
@@ -73,7 +73,7 @@ TEST_F(Editor, ChangesAreNotLostWithoutAsking) {
   EXPECT_EQ(file_text(file), "name: \"b\"\n");
 }
 
-TEST_F(Editor, WhatAnotherProgramWroteIsNotOverwrittenWithoutAsking) {
+TEST_F(Editor, AsksBeforeOverwritingChangesOfAnotherProgram) {
   const std::string file = own("own.textproto", "name: \"a\"\n");
   std::ofstream(file) << "name: \"theirs\"\n";
   fs::last_write_time(file, fs::last_write_time(file) + std::chrono::hours(1));
@@ -89,7 +89,7 @@ TEST_F(Editor, WhatAnotherProgramWroteIsNotOverwrittenWithoutAsking) {
   EXPECT_FALSE(editor().changed());
 }
 
-TEST_F(Editor, WhereItCannotBeWrittenIsSaidAndTheChangesStay) {
+TEST_F(Editor, AFailedSaveIsReportedAndKeepsTheChanges) {
   own("own.textproto", "name: \"a\"\n");
   set(path({{"name", 0}}), QStringLiteral("b"));
   EXPECT_FALSE(editor().save_to(QString::fromStdString(folder_.file("no/such/folder.textproto"))));
@@ -114,7 +114,7 @@ void name_file(const std::string& path) {
   look->start(1);
 }
 
-TEST_F(Editor, AnExampleIsACopyThatSavingAsksAPlaceFor) {
+TEST_F(Editor, SavingAnExampleAsksForAFileName) {
   examples_ = folder_.file("shipped");
   fs::create_directory(examples_);
   const std::string example = folder_.write("shipped/01_first.textproto", "name: \"a\"\n");
@@ -150,7 +150,7 @@ TEST_F(Editor, AnExampleIsACopyThatSavingAsksAPlaceFor) {
   EXPECT_EQ(file_text(other), "name: \"still mine\"\n") << "only numbered scenarios are examples";
 }
 
-TEST_F(Editor, TheSweepOfAnExampleIsNotPutBesideIt) {
+TEST_F(Editor, ASweepOfAnExampleIsNotWrittenIntoTheFolderOfExamples) {
   open(shipped("01_two_ranks"));
   ASSERT_TRUE(editor().is_example());
   act("sweep");
@@ -161,7 +161,7 @@ TEST_F(Editor, TheSweepOfAnExampleIsNotPutBesideIt) {
             fs::path(shipped("01_two_ranks")).parent_path());
 }
 
-TEST_F(Editor, DroppedFilesAndNewOnesOpen) {
+TEST_F(Editor, OpensDroppedAndNewFiles) {
   EXPECT_TRUE(drop(window_.get(), {shipped("02_eight_hosts_ring")}));
   ASSERT_TRUE(
       until([&] { return editor().title() == QStringLiteral("02_eight_hosts_ring.textproto"); }));
@@ -170,10 +170,10 @@ TEST_F(Editor, DroppedFilesAndNewOnesOpen) {
   act("new");
   EXPECT_EQ(editor().title(), QStringLiteral("untitled.textproto"));
   wait_for_check();
-  EXPECT_TRUE(editor().problem_texts().isEmpty()) << "what one starts from can be run";
+  EXPECT_TRUE(editor().problem_texts().isEmpty()) << "the initial text can be run";
 }
 
-TEST_F(Editor, AFileThatIsDroppedOnTheTextIsOpenedNotWrittenIntoIt) {
+TEST_F(Editor, AFileDroppedOnTheTextIsOpenedInsteadOfInserted) {
   const std::string before = file_text(own("a.textproto", "name: \"a\"\n"));
   // Qt offers the drop to the widget under the mouse, and then to its parents.
   drop(editor().text_editor().viewport(), {shipped("02_eight_hosts_ring")});
@@ -218,7 +218,7 @@ TEST_F(Editor, TypingDoesNotHideThatTheFileHasChanged) {
   EXPECT_EQ(file_text(file), "name: \"again\"\n");
 }
 
-TEST_F(Editor, AChangeThatKeepsTheTimeOfTheFileIsNoticed) {
+TEST_F(Editor, DetectsAChangeThatKeepsTheModificationTime) {
   const std::string file = own("own.textproto", "name: \"a\"\n");
   const auto written = fs::last_write_time(file);
   std::ofstream(file) << "name: \"longer\"\n";

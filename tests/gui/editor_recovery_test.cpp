@@ -72,7 +72,7 @@ TEST_F(Editor, AnEmptyDropOnTheTextChangesNothing) {
   EXPECT_EQ(text(), "name: \"a\"\n");
 }
 
-TEST_F(Editor, EveryOtherFieldTakesAnEmptyClipboard) {
+TEST_F(Editor, PastingFromAnEmptyClipboardIsSafeInAllFields) {
   open(shipped("01_two_ranks"));
   act("sweep");
   act("palette");
@@ -103,7 +103,7 @@ UnsavedText unsaved(const std::string& path, const std::string& text) {
   return {QString::fromStdString(path), {}, false, true, text};
 }
 
-TEST_F(Editor, ARecoveryFileIsFoundOnceItsEditorIsGoneAndOnlyThen) {
+TEST_F(Editor, ARecoveryFileIsOfferedOnlyAfterItsEditorHasEnded) {
   const QString folder = recovery_folder();
   const std::string one = folder_.write("one.textproto", ""),
                     two = folder_.write("two.textproto", "");
@@ -129,7 +129,7 @@ TEST_F(Editor, ARecoveryFileIsFoundOnceItsEditorIsGoneAndOnlyThen) {
   EXPECT_EQ(left_behind(folder).size(), 1u);
 }
 
-TEST_F(Editor, WhatAProcessKeptThatWasKilledIsFound) {
+TEST_F(Editor, RecoveryFilesOfAKilledProcessAreFound) {
   const pid_t child = ::fork();
   if (child == 0) {
     RecoveryFile file(recovery_folder());
@@ -144,7 +144,7 @@ TEST_F(Editor, WhatAProcessKeptThatWasKilledIsFound) {
   EXPECT_EQ(found[0].unsaved().text, "typed");
 }
 
-TEST_F(Editor, RecoveryFilesThatAreBrokenAreLeftAlone) {
+TEST_F(Editor, IgnoresBrokenRecoveryFiles) {
   fs::create_directory(recovery_folder().toStdString());
   for (const char* const broken : {"", "{", "[]", "{\"text\": 3}", "\xff\xfe"})
     static_cast<void>(
@@ -153,12 +153,12 @@ TEST_F(Editor, RecoveryFilesThatAreBrokenAreLeftAlone) {
   RecoveryFile nowhere(QStringLiteral("/proc/no/such/folder"));
   EXPECT_THAT(nowhere.keep(unsaved("a", "b")).error().message(), HasSubstr("/proc/no/such/folder"));
   RecoveryFile none{QString()};
-  EXPECT_TRUE(none.keep(unsaved("a", "b"))) << "where nothing is to be kept";
+  EXPECT_TRUE(none.keep(unsaved("a", "b"))) << "if nothing is to be kept";
 }
 
 // --- the window ---
 
-TEST_F(Editor, ChangesThatAWindowLostAreOfferedWhenTheFileIsOpened) {
+TEST_F(Editor, LostChangesAreOfferedWhenTheirFileIsOpened) {
   const std::string file = own("own.textproto", "name: \"a\"\n");
   set(path({{"name", 0}}), QStringLiteral("b"));
   // The recovery file is written while the window exists and before any other action.
@@ -170,7 +170,7 @@ TEST_F(Editor, ChangesThatAWindowLostAreOfferedWhenTheFileIsOpened) {
   EXPECT_TRUE(requested_);
   EXPECT_EQ(text(), "name: \"c\"\n");
   EXPECT_TRUE(editor().changed());
-  EXPECT_EQ(file_text(file), "name: \"a\"\n") << "recovered is not saved";
+  EXPECT_EQ(file_text(file), "name: \"a\"\n") << "recovered changes are still unsaved";
   act("undo");
   EXPECT_EQ(text(), "name: \"a\"\n");
   EXPECT_FALSE(editor().changed());
@@ -180,7 +180,7 @@ TEST_F(Editor, ChangesThatAWindowLostAreOfferedWhenTheFileIsOpened) {
   EXPECT_TRUE(files_in(recovery_folder()).isEmpty());
 }
 
-TEST_F(Editor, WhatIsDiscardedIsGoneWhatIsPutOffIsOfferedAgain) {
+TEST_F(Editor, DiscardedChangesAreDeletedAndPostponedOnesAreOfferedAgain) {
   const std::string file = own("own.textproto", "name: \"a\"\n");
   set(path({{"name", 0}}), QStringLiteral("b"));
   make_window();
@@ -196,7 +196,7 @@ TEST_F(Editor, WhatIsDiscardedIsGoneWhatIsPutOffIsOfferedAgain) {
   EXPECT_TRUE(files_in(recovery_folder()).isEmpty());
 }
 
-TEST_F(Editor, ATextThatIsSavedUndoneOrGivenUpLeavesNothing) {
+TEST_F(Editor, SavedRevertedAndAbandonedTextsLeaveNoRecoveryFile) {
   const std::string file = own("own.textproto", "name: \"a\"\n");
   const auto is_kept = [&] { return !files_in(recovery_folder()).isEmpty(); };
   set(path({{"name", 0}}), QStringLiteral("b"));
@@ -219,7 +219,7 @@ TEST_F(Editor, ATextThatIsSavedUndoneOrGivenUpLeavesNothing) {
   EXPECT_EQ(text(), "name: \"c\"\n");
 }
 
-TEST_F(Editor, AtTheStartWhatHasNoFileAndWhoseFileIsGoneIsOffered) {
+TEST_F(Editor, AtTheStartChangesOfUntitledAndDeletedFilesAreOffered) {
   act("new");
   editor().text_editor().apply({{0, 0, "# mine\n"}});
   const std::string untitled = text();
@@ -246,7 +246,7 @@ TEST_F(Editor, AtTheStartWhatHasNoFileAndWhoseFileIsGoneIsOffered) {
   EXPECT_THAT(window_->status_text().toStdString(), HasSubstr("no unsaved changes"));
 }
 
-TEST_F(Editor, WhatAnotherProgramWroteMeanwhileIsNotOverwrittenByWhatWasRecovered) {
+TEST_F(Editor, RecoveryAsksBeforeOverwritingNewerChangesOfAnotherProgram) {
   const std::string file = own("own.textproto", "name: \"a\"\n");
   set(path({{"name", 0}}), QStringLiteral("mine"));
   make_window();
@@ -261,14 +261,14 @@ TEST_F(Editor, WhatAnotherProgramWroteMeanwhileIsNotOverwrittenByWhatWasRecovere
   EXPECT_EQ(file_text(file), "name: \"theirs\"\n");
 }
 
-TEST_F(Editor, TwoWindowsOnOneFileKeepTheirOwnChangesAndDoNotFight) {
+TEST_F(Editor, TwoWindowsOnOneFileKeepTheirOwnChanges) {
   const std::string file = own("own.textproto", "name: \"a\"\n");
   set(path({{"name", 0}}), QStringLiteral("of the first"));
   ASSERT_TRUE(until([&] { return !files_in(recovery_folder()).isEmpty(); }));
   const std::unique_ptr<MainWindow> first = std::move(window_);
   make_window();
   open(file);
-  EXPECT_EQ(text(), "name: \"a\"\n") << "nobody is asked about changes of a window that is there";
+  EXPECT_EQ(text(), "name: \"a\"\n") << "changes of an open window are not offered";
   set(path({{"name", 0}}), QStringLiteral("of the second"));
   EXPECT_TRUE(until(
       [&] { return files_in(recovery_folder()).filter(QStringLiteral(".json")).size() == 4; }));

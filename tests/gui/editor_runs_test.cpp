@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-TEST_F(Editor, F5RunsAndTheTimelineOpensByItself) {
+TEST_F(Editor, F5StartsARunAndItsTimelineOpens) {
   open(shipped("01_two_ranks"));
   press(Qt::Key_F5);
   ASSERT_TRUE(ran()) << said_;
@@ -74,7 +74,7 @@ TEST_F(Editor, CardsAreNeverWiderThanTheWindow) {
   }
 }
 
-TEST_F(Editor, EveryExampleIsACardAndAKeyAway) {
+TEST_F(Editor, EveryExampleHasACardThatKeysReach) {
   const auto cards =
       window_->findChildren<QPushButton*>(QRegularExpression(QStringLiteral("^example card ")));
   ASSERT_GE(cards.size(), 6);
@@ -101,7 +101,7 @@ TEST_F(Editor, EveryExampleIsACardAndAKeyAway) {
   }
 }
 
-TEST_F(Editor, ARunIsStoppedByKeysAndWhatRanIsShown) {
+TEST_F(Editor, KeysStopARunAndItsTimelineIsShown) {
   open(shipped("01_two_ranks"));
   session().bar().choose("endless");
   for (const bool escape : {false, true}) {
@@ -121,7 +121,7 @@ TEST_F(Editor, ARunIsStoppedByKeysAndWhatRanIsShown) {
   EXPECT_THAT(window_->status_text().toStdString(), HasSubstr("nothing is running"));
 }
 
-TEST_F(Editor, WhatFailsSaysWhyAndWhatIsNotHereIsGrey) {
+TEST_F(Editor, FailedRunsStateTheReasonAndUnavailableExecutorsAreDisabled) {
   open(shipped("01_two_ranks"));
   session().bar().choose("failing");
   act("run");
@@ -159,7 +159,7 @@ std::vector<std::string> children() {
   return found;
 }
 
-TEST_F(Editor, RealRunsHaveTheirTimelineAndLeaveNoProcess) {
+TEST_F(Editor, RealRunsWriteATimelineAndLeaveNoProcess) {
   own("pair.textproto", pair());
   for (const char* backend : {"tcp", "shm"}) {
     session().bar().choose(backend);
@@ -170,7 +170,7 @@ TEST_F(Editor, RealRunsHaveTheirTimelineAndLeaveNoProcess) {
   }
 }
 
-TEST_F(Editor, ClosingWhileItRunsLeavesNoThreadProcessOrFile) {
+TEST_F(Editor, ClosingDuringARunLeavesNoThreadProcessOrFile) {
   for (const char* backend : {"endless", "tcp", "emulate"}) {
     make_window();
     const auto folders = run_folders();

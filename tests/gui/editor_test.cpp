@@ -36,7 +36,7 @@ std::string read(const std::string& text, proto::Scenario& message) {
   return problems.empty() ? "" : problems.take().value().message();
 }
 
-TEST_F(Editor, AScenarioIsShownAsItIsAndSavedUnchanged) {
+TEST_F(Editor, SavingAnUneditedScenarioDoesNotChangeIt) {
   for (const auto& entry : fs::directory_iterator(test::source_folder() + "/scenarios")) {
     if (entry.path().extension() != ".textproto") continue;
     open(entry.path().string());
@@ -67,7 +67,7 @@ TEST_F(Editor, AScenarioIsShownAsItIsAndSavedUnchanged) {
   }
 }
 
-TEST_F(Editor, FormEditsChangeTheTextAtTheirPlaceAndUndoIsOfBoth) {
+TEST_F(Editor, FormEditsChangeTheTextInPlaceAndShareItsUndo) {
   open(shipped("04_resnet50_ring"));
   const std::string before = text();
   set(path({{"workload", 0}, {"batch", 0}}), QStringLiteral("64"));
@@ -96,7 +96,7 @@ TEST_F(Editor, FormEditsChangeTheTextAtTheirPlaceAndUndoIsOfBoth) {
   EXPECT_EQ(text(), expected);
 }
 
-TEST_F(Editor, TheKeyboardAloneFillsTheForm) {
+TEST_F(Editor, TheFormCanBeFilledWithTheKeyboard) {
   own("own.textproto", "# mine\n");
   act("form");
   FormView& view = editor().form();
@@ -131,7 +131,7 @@ TEST_F(Editor, TheKeyboardAloneFillsTheForm) {
       << "and what adds one";
 }
 
-TEST_F(Editor, TheFormShowsOnlyFieldsWhoseNamesAreTyped) {
+TEST_F(Editor, TheSearchFieldFiltersTheFormByFieldNames) {
   own("own.textproto", "# mine\n");
   FormView& view = editor().form();
   const auto hidden = [&](std::initializer_list<core::PathStep> steps) {
@@ -158,7 +158,7 @@ TEST_F(Editor, TheFormShowsOnlyFieldsWhoseNamesAreTyped) {
   EXPECT_TRUE(view.hasFocus());
 }
 
-TEST_F(Editor, RandomFormEditsAreWhatTheTextThenSays) {
+TEST_F(Editor, TheTextMatchesTheFormAfterRandomEdits) {
   core::Random random(9);
   for (const char* name : {"01_two_ranks", "06_resnet50_nccl"}) {
     own("own.textproto", file_text(shipped(name)));
@@ -200,7 +200,7 @@ TEST_F(Editor, RandomFormEditsAreWhatTheTextThenSays) {
   }
 }
 
-TEST_F(Editor, ProblemsAreMarkedAtTheFieldInTheTextAndInWords) {
+TEST_F(Editor, ErrorsAreMarkedInFormAndTextAndListed) {
   open(shipped("04_resnet50_ring"));
   const core::FieldPath batch = path({{"workload", 0}, {"batch", 0}});
   set(batch, QStringLiteral("thirty"));
@@ -234,7 +234,7 @@ TEST_F(Editor, ProblemsAreMarkedAtTheFieldInTheTextAndInWords) {
   EXPECT_EQ(form().problem(at), QString());
 }
 
-TEST_F(Editor, ATextOfAnOlderFormIsRewrittenWhereItsAuthorAsksForIt) {
+TEST_F(Editor, OldFieldsAreRewrittenOnlyOnRequest) {
   const std::string before = "# mine\nstrategy {\n  mirrored { num_packs: 2 }\n}\n";
   own("own.textproto", before);
   QLabel* link = nullptr;
@@ -245,7 +245,7 @@ TEST_F(Editor, ATextOfAnOlderFormIsRewrittenWhereItsAuthorAsksForIt) {
   EXPECT_FALSE(link->isHidden());
   const core::FieldPath packs =
       path({{"strategy", 0}, {"tensorflow", 0}, {"mirrored", 0}, {"num_packs", 0}});
-  EXPECT_EQ(text(), before) << "nothing is changed by itself";
+  EXPECT_EQ(text(), before) << "nothing is changed without a request";
   emit link->linkActivated(QStringLiteral("convert"));
   QTest::qWait(10);
   EXPECT_EQ(text(), "# mine\nstrategy {\n  tensorflow { mirrored { num_packs: 2 } }\n}\n");
@@ -256,7 +256,7 @@ TEST_F(Editor, ATextOfAnOlderFormIsRewrittenWhereItsAuthorAsksForIt) {
   EXPECT_EQ(text(), before);
 }
 
-TEST_F(Editor, WhileTheTextIsBrokenTheFormWaits) {
+TEST_F(Editor, TheFormIsDisabledWhileTheTextHasSyntaxErrors) {
   own("own.textproto", "run { steps: 5 }\n");
   act("text");
   editor().text_editor().moveCursor(QTextCursor::End);

@@ -21,7 +21,7 @@ std::vector<std::string> names_of(const std::vector<HeadlineFigure>& figures) {
   return names;
 }
 
-TEST(Headline, HasTheFiguresOfTheSteadyState) {
+TEST(Headline, HasTheValuesOfTheSteadyState) {
   const auto trace = test::simulated_trace(test::small_scenario("algorithm: \"ring\"", 2, 2));
   const auto figures = headline_of(*trace);
   ASSERT_THAT(names_of(figures),
@@ -35,7 +35,7 @@ TEST(Headline, HasTheFiguresOfTheSteadyState) {
   EXPECT_THAT(figures[3].detail, HasSubstr(figures[3].value));
 }
 
-TEST(Headline, OfTwoTimelinesHasBothStepsAndTheDifference) {
+TEST(Headline, ForTwoTimelinesHasBothStepTimesAndTheDifference) {
   const auto first = test::simulated_trace(test::small_scenario("algorithm: \"ring\"", 2, 2));
   const auto second = test::simulated_trace(test::small_scenario("algorithm: \"pscpu\"", 2, 2));
   const Comparison both = compare_traces(first, second, Align::kStart, {"a", "b"});
@@ -49,7 +49,7 @@ TEST(Headline, OfTwoTimelinesHasBothStepsAndTheDifference) {
   EXPECT_EQ(figures[2].value.starts_with("+"), longer) << figures[2].value;
 }
 
-TEST(Headline, NcclsPacksHaveAnErrorBand) {
+TEST(Headline, NcclPacksHaveAnErrorBand) {
   const auto trace = test::simulated_trace(
       "cluster { workers { machine: \"dgx-a100\" } network { kind: ONE_SWITCH latency_us: 1 } } "
       "workload { variable { name: \"a\" shape: 1000000 forward_ms: 1 backward_ms: 1 } } "

@@ -16,7 +16,7 @@ using test::ProblemCode;
 
 Mark mark(int from, int to, std::string text) { return {{Time(from), Time(to)}, std::move(text)}; }
 
-TEST(Marks, ComeBackFromTheirFileAsTheyWere) {
+TEST(Marks, WritingAndReadingPreserveThem) {
   core::Random random(3);
   for (int round = 0; round < 50; ++round) {
     Marks marks;
@@ -34,7 +34,7 @@ TEST(Marks, ComeBackFromTheirFileAsTheyWere) {
   }
 }
 
-TEST(Marks, AreWalkedInOrderOfTimeAndAround) {
+TEST(Marks, AreVisitedInOrderOfTimeWithWraparound) {
   Marks marks;
   EXPECT_FALSE(marks.next(Time(5)));
   EXPECT_FALSE(marks.previous(Time(5)));
@@ -51,7 +51,7 @@ TEST(Marks, AreWalkedInOrderOfTimeAndAround) {
   EXPECT_EQ(marks.all(), (std::vector{mark(20, 20, "B"), mark(30, 40, "c")}));
 }
 
-TEST(Marks, OfTwoWindowsAreMerged) {
+TEST(Marks, MarksOfTwoWindowsAreMerged) {
   const auto marks = [](const std::vector<std::string>& names) {
     Marks made;
     for (const std::string& name : names)
@@ -72,7 +72,7 @@ TEST(Marks, OfTwoWindowsAreMerged) {
   EXPECT_EQ(merged({"a", "b", "c"}, {"a", "b", "c"}), (Names{"a", "b", "c"})) << "added in both";
 }
 
-TEST(Marks, FilesThatAreWrongSayWhereAndWhy) {
+TEST(Marks, ErrorsInFilesHaveAPositionAndAReason) {
   const auto read = [](const std::string& text) { return Marks::read(text, "x.marks"); };
   EXPECT_TRUE(read(""));
   EXPECT_THAT(read("mark { from_ps: -5 }"),

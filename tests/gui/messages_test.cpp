@@ -84,7 +84,7 @@ TEST_P(Messages, AreFoundFromBothEnds) {
   }
 }
 
-TEST_P(Messages, OfAStretchOfTimeAreThoseUnderWayInIt) {
+TEST_P(Messages, FindsTheMessagesInFlightDuringARange) {
   const auto trace = simulated(GetParam());
   const std::vector<Message> all = all_messages(*trace);
   std::vector<std::size_t> rows;
@@ -112,7 +112,7 @@ INSTANTIATE_TEST_SUITE_P(Shipped, Messages,
                          testing::Values("04_resnet50_ring", "05_resnet50_pscpu"),
                          [](const auto& shipped) { return std::string(shipped.param); });
 
-TEST(MessagesOf, SpansWithoutAnyAreNone) {
+TEST(MessagesOf, SpansWithoutMessagesHaveNone) {
   const auto trace = simulated("04_resnet50_ring");
   for (std::size_t r = 0; r < trace->rows().size(); ++r) {
     if (trace->rows()[r].track.kind != core::TrackKind::kCompute) continue;

@@ -29,13 +29,13 @@ using testing::IsEmpty;
 constexpr int kBackward =
     core::SpanKind::kFirstCompute + static_cast<int>(core::ComputeKind::kBackward);
 
-TEST(Naming, TellsTheBeginningOfANameFromAPieceAndAPieceFromAPart) {
+TEST(Naming, DistinguishesBeginningsWholeWordsAndPartsOfNames) {
   EXPECT_EQ(naming("conv1", "conv1"), Naming::kBegin);
   EXPECT_EQ(naming("Conv1.weight", "conv1"), Naming::kBegin);
   EXPECT_EQ(naming("layer1.0.conv1.weight", "layer1.0"), Naming::kBegin);
   EXPECT_EQ(naming("layer1.0.conv1.weight", "conv1"), Naming::kPiece);
   EXPECT_EQ(naming("cg/conv0/conv2d/kernel", "conv0/conv2d"), Naming::kPiece);
-  EXPECT_EQ(naming("conv10.conv1", "conv1"), Naming::kPiece) << "the best place counts";
+  EXPECT_EQ(naming("conv10.conv1", "conv1"), Naming::kPiece) << "the best match counts";
   EXPECT_EQ(naming("conv1_conv/kernel", "conv1"), Naming::kPart);
   EXPECT_EQ(naming("conv10", "conv1"), Naming::kPart);
   EXPECT_EQ(naming("fc", "conv1"), Naming::kNot);
@@ -150,12 +150,13 @@ std::string two_layers(const std::string& strategy) {
   return text;
 }
 
-TEST(Search, OfALayersNameFindsThePacksThatCarryItAndThePieceThatMakesIt) {
+TEST(Search, TheNameOfALayerFindsItsPacksAndItsBackwardSegment) {
   const auto trace = test::simulated_trace(two_layers("algorithm: \"ring\""));
   // Every gradient is a pack. Packs are in the order of creation, and the backward pass is in the
   // reverse order.
   const Found conv1 = all_found(*trace, "conv1");
-  EXPECT_THAT(conv1.packs, ElementsAre(0)) << "the one that begins so, not each that has it within";
+  EXPECT_THAT(conv1.packs, ElementsAre(0))
+      << "the name that begins with it, not all names that contain it";
   EXPECT_THAT(conv1.layers, ElementsAre(4));
   EXPECT_THAT(all_found(*trace, "CONV").packs, ElementsAre(0, 1)) << "nothing is converted here";
   EXPECT_THAT(all_found(*trace, "block.conv1.weight").layers, ElementsAre(3));
@@ -165,7 +166,7 @@ TEST(Search, OfALayersNameFindsThePacksThatCarryItAndThePieceThatMakesIt) {
   EXPECT_THAT(narrowed.devices, ElementsAre("gpu1"));
 }
 
-TEST(Search, OfAWordThatRowsHaveMeansTheseUnlessItIsCalledALayer) {
+TEST(Search, AWordInRowNamesSelectsRowsUnlessPrecededByLayer) {
   const auto trace = test::simulated_trace(two_layers("algorithm: \"ring\""));
   EXPECT_THAT(all_found(*trace, "gpu1").packs, ElementsAre(0, 1, 2, 3, 4));
   EXPECT_THAT(all_found(*trace, "layer gpu1").packs, ElementsAre(2));
@@ -174,7 +175,7 @@ TEST(Search, OfAWordThatRowsHaveMeansTheseUnlessItIsCalledALayer) {
   EXPECT_FALSE(find_next(*trace, Query("nosuch", *trace), core::Time()));
 }
 
-TEST(Search, OfALayersNameInTwoTimelinesMeansThePackOfEach) {
+TEST(Search, TheNameOfALayerSelectsThePackOfEachTimeline) {
   const auto first = test::simulated_trace(two_layers("algorithm: \"ring\""));
   const auto second = test::simulated_trace(two_layers("algorithm: \"ring\" bytes_per_pack: 1"));
   const Comparison b = compare_traces(first, second, Align::kStart, {"a", "b"});

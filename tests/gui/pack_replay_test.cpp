@@ -58,7 +58,7 @@ std::string where_it_runs(const std::string& strategy) {
   return test::small_scenario(strategy, one ? 1 : 2, one ? 4 : 2);
 }
 
-TEST(PackReplay, OfEveryAlgorithmEndsWithEverythingReducedEverywhere) {
+TEST(PackReplay, EveryAlgorithmEndsWithTheSumOnAllDevices) {
   for (const std::string& strategy : strategies()) {
     int tried = 0;
     for (const auto& [workers, gpus] :
@@ -89,7 +89,7 @@ TEST(PackReplay, OfEveryAlgorithmEndsWithEverythingReducedEverywhere) {
   }
 }
 
-TEST(PackReplay, IsTheSameHoweverOneCameToTheMoment) {
+TEST(PackReplay, TheStateAtATimeDoesNotDependOnEarlierCalls) {
   for (const std::string& strategy : strategies()) {
     const Ran run(where_it_runs(strategy));
     const core::PackRecord record = run.trace->packs().front();
@@ -110,7 +110,7 @@ TEST(PackReplay, IsTheSameHoweverOneCameToTheMoment) {
   }
 }
 
-TEST(PackReplay, ContributionsNeverGetLessAndCoverThePack) {
+TEST(PackReplay, ContributionsNeverDecreaseAndCoverThePack) {
   for (const std::string& strategy : strategies()) {
     const Ran run(where_it_runs(strategy));
     const core::PackRecord record = run.trace->packs().back();
@@ -143,7 +143,7 @@ TEST(PackReplay, ContributionsNeverGetLessAndCoverThePack) {
 
 /// In a ring of four ranks and 4 equal chunks, after its first receive of a complete chunk, rank r
 /// holds the complete chunk (r + 1) mod 4.
-TEST(PackReplay, TellsWhoseContributionsAreInAChunk) {
+TEST(PackReplay, ReportsTheContributorsOfAChunk) {
   const Ran run(test::small_scenario("algorithm: \"ring\"", 2, 2));
   const core::PackRecord record = run.trace->packs().front();
   const auto replay = run.replay(record.step, record.pack);
@@ -179,7 +179,7 @@ TEST(PackReplay, TransfersCarryRangesOfThePack) {
   }
 }
 
-TEST(PackReplay, RecordedDevicesAreRightWhereOthersAreNot) {
+TEST(PackReplay, RecordedDevicesAreCorrectIfOthersWereNotRecorded) {
   const std::string text = test::small_scenario("algorithm: \"ring\"", 3, 2);
   const Ran whole(text);
   // The same run, with only worker 1 recorded.
@@ -207,7 +207,7 @@ TEST(PackReplay, RecordedDevicesAreRightWhereOthersAreNot) {
   }
 }
 
-TEST(PackReplay, SaysWhatKeepsItFromBeingFollowed) {
+TEST(PackReplay, StatesWhyAPackCannotBeReplayed) {
   const std::string text = test::small_scenario("algorithm: \"ring\"", 2, 2);
   const auto trace = test::simulated_trace(text, core::RecordLevel::kPacks);
   const auto plan = *plan_of_run(*trace, test::shipped_library());

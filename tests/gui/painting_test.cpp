@@ -83,7 +83,7 @@ std::string name_of(const Sight& sight, const Theme& theme) {
   return std::string(sight.name) + (&theme == &dark_theme() ? "_dark" : "_light") + ".png";
 }
 
-TEST(Painting, IsThatOfThePicturesAtEveryZoomAndInBothThemes) {
+TEST(Painting, MatchesStoredPicturesAtEveryZoomAndInBothThemes) {
   const std::filesystem::path folder = test::source_folder() + "/tests/data/window";
   const Layout usual = layout(), of_path = layout_of_path();
   for (const Theme* const theme : {&light_theme(), &dark_theme()}) {
@@ -118,7 +118,7 @@ TEST(Painting, IsThatOfThePicturesAtEveryZoomAndInBothThemes) {
   }
 }
 
-TEST(Painting, ShapesCoverThePixelsThatScanlinesDo) {
+TEST(Painting, VectorShapesCoverTheSamePixelsAsScanlines) {
   core::Random random(5);
   const Layout lines = layout();
   for (int round = 0; round < 60; ++round) {
@@ -140,7 +140,7 @@ TEST(Painting, ShapesCoverThePixelsThatScanlinesDo) {
   }
 }
 
-TEST(Painting, CountersAreAsHighAsTheirMostAtEachPixelInPixelsAndInShapes) {
+TEST(Painting, CountersShowTheMaximumOfEachPixel) {
   const auto traffic = Traffic::read(trace());
   ASSERT_TRUE(traffic);
   Layout lines = layout();
@@ -184,7 +184,7 @@ TEST(Painting, CountersAreAsHighAsTheirMostAtEachPixelInPixelsAndInShapes) {
   }
 }
 
-TEST(Painting, AClosedGroupOfTwoTimelinesShowsEachInAHalf) {
+TEST(Painting, ACollapsedGroupShowsEachOfTwoTimelinesInOneHalf) {
   const Comparison both = compare_traces(shared_trace(), shared_trace(), Align::kStart, {"a", "b"});
   Layout lines(*both.trace, Arrangement::kPairs);
   lines.open("worker 0", false);
@@ -202,13 +202,13 @@ TEST(Painting, AClosedGroupOfTwoTimelinesShowsEachInAHalf) {
   for (int x = 0; x < kSize.width(); ++x) {
     const int middle = group->top + group->height / 2;
     const int upper = filled(x, group->top, middle);
-    EXPECT_EQ(upper, filled(x, middle, group->bottom())) << "the two are alike, at " << x;
+    EXPECT_EQ(upper, filled(x, middle, group->bottom())) << "the pictures are equal at " << x;
     most = std::max(most, upper);
   }
   EXPECT_EQ(most, group->height / 2 - 3) << "at times all devices compute";
 }
 
-TEST(Painting, AtTwiceTheScaleLinesLieWhereTheyLay) {
+TEST(Painting, TwiceTheScaleDoesNotMoveRows) {
   const Layout lines = layout();
   const Scene scene{trace(), lines, light_theme(), {Time(), trace().length()}};
   const QImage one = paint_lines(scene, kSize, 1).image, two = paint_lines(scene, kSize, 2).image;
@@ -219,7 +219,7 @@ TEST(Painting, AtTwiceTheScaleLinesLieWhereTheyLay) {
   }
 }
 
-TEST(Painting, ALabelOfTheAxisIsWholeOrNotThere) {
+TEST(Painting, AxisLabelsAreCompleteOrOmitted) {
   const Layout lines = layout();
   const Scene scene{trace(), lines, light_theme(), {Time(), trace().length()}};
   constexpr QRect kPlace(0, 0, 900, Scene::kAxis);

@@ -17,7 +17,7 @@ using core::Time;
 
 constexpr TimeRange kRange{Time(1'000'003), Time(7'654'321'987)};
 
-TEST(Playback, ShortFramesComeToTheSameAsLongOnes) {
+TEST(Playback, SpeedDoesNotDependOnTheFrameRate) {
   for (int speed = Playback::kSlowest; speed <= Playback::kFastest; ++speed) {
     Playback fine, coarse;
     for (Playback* p : {&fine, &coarse}) {
@@ -32,7 +32,7 @@ TEST(Playback, ShortFramesComeToTheSameAsLongOnes) {
   }
 }
 
-TEST(Playback, TheRangeTakesTwentySecondsAndThenItPauses) {
+TEST(Playback, PlaysTheRangeInTwentySecondsAndPauses) {
   Playback playback;
   playback.play(kRange);
   playback.advance(19'999, kRange);
@@ -47,7 +47,7 @@ TEST(Playback, TheRangeTakesTwentySecondsAndThenItPauses) {
   EXPECT_EQ(playback.moment(), kRange.from) << "again from the start";
 }
 
-TEST(Playback, GoesOnWhereTheCursorIsAndKeepsToSpeedsThatThereAre) {
+TEST(Playback, ContinuesAtTheCursorAndLimitsTheSpeed) {
   Playback playback;
   playback.set_moment(Time(5'000'000));
   playback.play(kRange);
@@ -59,7 +59,7 @@ TEST(Playback, GoesOnWhereTheCursorIsAndKeepsToSpeedsThatThereAre) {
   EXPECT_EQ(playback.speed(), Playback::kSlowest);
 }
 
-TEST(Playback, EventsAreBeginningsAndEndsOfSpans) {
+TEST(Playback, EventsAreStartsAndEndsOfSpans) {
   const auto trace = test::simulated_trace(test::small_scenario("algorithm: \"ring\"", 2, 2));
   const std::vector<std::size_t> rows{0, 2, 3, 5};
   std::set<Time> events;

@@ -257,13 +257,13 @@ class RandomEvents : public Editor {
   }
 };
 
-TEST_F(RandomEvents, OnATimeline) {
+TEST_F(RandomEvents, DoNotCrashTheTimeline) {
   open(ring());
   ASSERT_TRUE(window_->timeline().trace()) << said_;
   play(0);
 }
 
-TEST_F(RandomEvents, OnAComparison) {
+TEST_F(RandomEvents, DoNotCrashTheComparison) {
   const std::string other = folder_.write(
       "other.tutti",
       test::simulated(test::small_scenario("algorithm: \"ring\" bytes_per_pack: 0", 2, 2)));
@@ -275,12 +275,12 @@ TEST_F(RandomEvents, OnAComparison) {
   play(1);
 }
 
-TEST_F(RandomEvents, OnAScenario) {
+TEST_F(RandomEvents, DoNotCrashTheScenarioEditor) {
   own("small.textproto", test::small_scenario("algorithm: \"ring\"", 2, 2));
   play(2);
 }
 
-TEST_F(RandomEvents, OnASweep) {
+TEST_F(RandomEvents, DoNotCrashTheSweep) {
   const test::Outcome made =
       test::run_tutti({"sweep", shipped("01_two_ranks"), "--over", "strategy.launch_us=1..32*2",
                        "-o", folder_.file("a.sweep")});
@@ -295,7 +295,7 @@ TEST_F(RandomEvents, OnASweep) {
   EXPECT_FALSE(window_->sweep().csv().isEmpty());
 }
 
-TEST_F(RandomEvents, OnAnImportedTrace) {
+TEST_F(RandomEvents, DoNotCrashAnImportedTrace) {
   const std::string trace = test::source_folder() + "/tests/data/traces/kineto_rank0.json";
   const test::Outcome made = test::run_tutti({"import", trace, "-o", folder_.file("trace.tutti")});
   ASSERT_EQ(made.status, 0) << made.err;

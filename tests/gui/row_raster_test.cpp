@@ -69,7 +69,7 @@ void expect_every_span(const SpanRow& row, const TimeRange& range, int width, in
   }
 }
 
-TEST(RowRaster, DrawsWhatLookingAtEverySpanForEveryPixelWould) {
+TEST(RowRaster, MatchesAnExhaustiveSearchForEveryPixel) {
   Random random(3);
   for (int i = 0; i < 400; ++i) {
     const SpanRow row =
@@ -84,7 +84,7 @@ TEST(RowRaster, DrawsWhatLookingAtEverySpanForEveryPixelWould) {
 }
 
 /// Uses one to thousands of spans per pixel, so that every level of the index is used.
-TEST(RowRaster, DrawsThatAlsoOfManySpansOnFewPixels) {
+TEST(RowRaster, MatchesAnExhaustiveSearchForManySpansOnFewPixels) {
   Random random(6);
   for (int i = 0; i < 60; ++i) {
     const SpanRow row = random_row(random, 20'000, 3 + static_cast<unsigned>(random.below(12)));
@@ -97,7 +97,7 @@ TEST(RowRaster, DrawsThatAlsoOfManySpansOnFewPixels) {
   }
 }
 
-TEST(RowRaster, TouchingSpansFromFourPixelsOnHaveABorderWhereverTheyBegin) {
+TEST(RowRaster, AdjacentSpansOfAtLeastFourPixelsHaveABorder) {
   for (const std::int64_t length : {3'000, 4'000, 4'010, 4'300, 4'999, 5'500, 25'300}) {
     SpanRow row;
     for (std::int64_t at = 0; at + length <= 400'000; at += length) {
@@ -121,7 +121,7 @@ TEST(RowRaster, TouchingSpansFromFourPixelsOnHaveABorderWhereverTheyBegin) {
   }
 }
 
-TEST(RowRaster, ThePartOfASpanThatWaitsIsApart) {
+TEST(RowRaster, TheWaitingPartOfASpanIsDistinguished) {
   SpanRow row;
   Span span;
   span.duration = Time(100'000);
@@ -139,7 +139,7 @@ TEST(RowRaster, ThePartOfASpanThatWaitsIsApart) {
   EXPECT_EQ(fill_of(columns[60], looks, 8).colour, 0xff0000ffu);
 }
 
-TEST(RowRaster, PixelsAndTimesAreEachOthersInverse) {
+TEST(RowRaster, PixelsAndTimesConvertBothWays) {
   Random random(4);
   for (int i = 0; i < 2000; ++i) {
     const int width = 1 + static_cast<int>(random.below(4000));
@@ -156,7 +156,7 @@ TEST(RowRaster, PixelsAndTimesAreEachOthersInverse) {
   }
 }
 
-TEST(RowRaster, FillsThePartOfTheRowThatTheKindHasToTheShareThatIsCovered) {
+TEST(RowRaster, FillsAPixelInProportionToItsCoverage) {
   SpanLooks looks;
   looks.fill({0xff0000ff, 0, 8});
   looks[1] = {0xff00ff00, 0, 4};
@@ -177,7 +177,7 @@ TEST(RowRaster, FillsThePartOfTheRowThatTheKindHasToTheShareThatIsCovered) {
   EXPECT_EQ(filled(0), "########");
   EXPECT_EQ(filled(1), "........") << "what is behind stays";
   EXPECT_EQ(filled(2), "####....");
-  EXPECT_EQ(filled(3), ".......#") << "however little, it shows";
+  EXPECT_EQ(filled(3), ".......#") << "any coverage is visible";
   EXPECT_EQ(filled(4), "....####");
   EXPECT_EQ(pixels[0], 0xff0000ff);
   EXPECT_EQ(pixels[2], 0xff00ff00);

@@ -43,7 +43,7 @@ RowTexts texts(const SpanRow& row, int width, int scale = 1) {
   return texts_of(raster, scale);
 }
 
-TEST(RowTexts, EverySpanThatIsWideEnoughIsFoundOnce) {
+TEST(RowTexts, EverySpanThatIsWideEnoughHasOneText) {
   Random random(21);
   for (int round = 0; round < 200; ++round) {
     std::vector<Piece> pieces;
@@ -94,7 +94,7 @@ TEST(RowTexts, ManyShortSpansOfOneKindHaveOneText) {
       << "at twice the scale the same";
 }
 
-TEST(RowTexts, ShortSpansOfChangingKindsOrFarBetweenHaveNone) {
+TEST(RowTexts, ShortSpansOfAlternatingKindsOrWithGapsHaveNoText) {
   EXPECT_TRUE(texts(row_of(short_ones(900, 0, 4, 5)), 300).runs.empty())
       << "each kind is of too few pixels";
   EXPECT_TRUE(texts(row_of(short_ones(60, 5 * kPixel, 4, 4)), 300).runs.empty())
@@ -110,7 +110,7 @@ TEST(RowTexts, SpansWithABorderHaveTheirOwnTextOrNone) {
   EXPECT_TRUE(found.wide.empty());
 }
 
-TEST(RowTexts, NoTextRunsAcrossAGap) {
+TEST(RowTexts, NoTextExtendsOverAGap) {
   std::vector<Piece> pieces = short_ones(180, 0, 4, 4);
   pieces.push_back({3 * kPixel, kPixel / 3, 4});
   for (const Piece& piece : short_ones(180, 0, 4, 4)) pieces.push_back(piece);
@@ -118,7 +118,7 @@ TEST(RowTexts, NoTextRunsAcrossAGap) {
     EXPECT_TRUE(run.to <= 60 || run.from >= 63) << run.from << " to " << run.to;
 }
 
-TEST(RowTexts, AWideSpanEndsARun) {
+TEST(RowTexts, AWideSpanEndsAGroupOfShortSpans) {
   std::vector<Piece> pieces = short_ones(450, 0, 4, 4);
   pieces.push_back({0, 60 * kPixel, 4});
   for (const Piece& piece : short_ones(300, 0, 4, 4)) pieces.push_back(piece);

@@ -55,7 +55,7 @@ std::vector<std::string> places(const std::string& text) {
   return found;
 }
 
-TEST(CheckScenario, ProblemsStandAtTheirFieldAndUnderTheirText) {
+TEST(CheckScenario, ProblemsHaveTheirFieldAndTheirRangeOfText) {
   const std::string right = example("04_resnet50_ring");
   ASSERT_EQ(places(right), std::vector<std::string>());
   const auto with = [&](const std::string& from, const std::string& to) {
@@ -83,7 +83,7 @@ TEST(CheckScenario, ProblemsStandAtTheirFieldAndUnderTheirText) {
   EXPECT_EQ(places(""), Places({"strategy | ", "cluster | ", "workload | "}));
 }
 
-TEST(CheckScenario, ProblemsOfOtherFilesHaveNoPlaceInTheText) {
+TEST(CheckScenario, ProblemsOfOtherFilesHaveNoPositionInTheText) {
   const test::TemporaryFolder own;
   const std::string machine = own.write("m.textproto", "name: \"m\" device { nmae: \"gpu0\" }");
   std::string text = example("04_resnet50_ring");
@@ -108,7 +108,7 @@ void expect_places_inside(const std::string& text) {
   }
 }
 
-TEST(CheckScenario, TextsThatAreCutOffOrDamagedAreTold) {
+TEST(CheckScenario, ReportsTruncatedAndDamagedTexts) {
   const std::string whole = example("01_two_ranks");
   for (std::size_t length = 0; length < whole.size(); length += 7)
     expect_places_inside(whole.substr(0, length));
@@ -124,7 +124,7 @@ TEST(CheckScenario, TextsThatAreCutOffOrDamagedAreTold) {
   expect_places_inside("\t\t\xc3\xa9");
 }
 
-TEST(ScenarioText, DamagedTextsHaveFieldsAndEditsAllTheSame) {
+TEST(ScenarioText, DamagedTextsCanStillBeReadAndEdited) {
   const std::string whole = example("01_two_ranks");
   core::Random random(4);
   for (int i = 0; i < 300; ++i) {
@@ -152,7 +152,7 @@ std::string fact(const Card& card, const std::string& what) {
   return "";
 }
 
-TEST(Card, SaysWhatThePlanKnows) {
+TEST(Card, ShowsFactsOfThePlan) {
   const auto card = check(example("04_resnet50_ring")).card;
   ASSERT_TRUE(card);
   EXPECT_EQ(fact(*card, "ranks"), "2 × dgx1-v100, 16 GPUs");
@@ -164,7 +164,7 @@ TEST(Card, SaysWhatThePlanKnows) {
   EXPECT_THAT(fact(*card, "lower bound of communication"), HasSubstr(bound.reason));
 }
 
-TEST(Card, SaysWhoCommunicatesBesideTheGradients) {
+TEST(Card, ShowsFurtherCommunicators) {
   const auto card = check(example("13_tensor_parallel")).card;
   ASSERT_TRUE(card);
   EXPECT_EQ(fact(*card, "communicator"),
@@ -176,7 +176,7 @@ TEST(Card, SaysWhoCommunicatesBesideTheGradients) {
   EXPECT_EQ(fact(*check(example("04_resnet50_ring")).card, "communicator"), "");
 }
 
-TEST(Card, SmallMessagesWaitForLatencyLargeOnesForBandwidth) {
+TEST(Card, StatesWhetherLatencyOrBandwidthLimitsMessages) {
   const auto binds = [](const std::string& elements) {
     std::string text = example("01_two_ranks");
     text.replace(text.find("[500, 500]"), 10, elements);
@@ -189,7 +189,7 @@ TEST(Card, SmallMessagesWaitForLatencyLargeOnesForBandwidth) {
   EXPECT_EQ(binds("5100"), Card::Binds::kBandwidth);
 }
 
-TEST(Card, OneRankHasNothingToSend) {
+TEST(Card, StatesThatOneRankSendsNothing) {
   const auto card = check(
                         "cluster { workers { machine: \"dgx1-v100\" replicas: 1 } } workload { "
                         "variable { name: \"v\" "
@@ -199,7 +199,7 @@ TEST(Card, OneRankHasNothingToSend) {
   EXPECT_EQ(card->binds, Card::Binds::kNothing);
 }
 
-TEST(Suggestions, AreOfFieldsThatThereAre) {
+TEST(Suggestions, NameExistingFields) {
   std::set<std::string> with;  // a message type may be used in several places
   std::vector<const core::MessageType*> open{&schema().root()};
   while (!open.empty()) {
@@ -214,7 +214,7 @@ TEST(Suggestions, AreOfFieldsThatThereAre) {
   EXPECT_EQ(with.size(), 7u);
 }
 
-TEST(Examples, AreTheShippedScenariosWithTheirOwnWords) {
+TEST(Examples, AreTheShippedScenariosWithTheirFirstComment) {
   const std::vector<Example> examples = examples_in(folder());
   ASSERT_GE(examples.size(), 6u);
   for (std::size_t i = 0; i < examples.size(); ++i) {
@@ -233,7 +233,7 @@ TEST(Examples, AreTheShippedScenariosWithTheirOwnWords) {
   EXPECT_TRUE(examples_in(folder() + "/nowhere").empty());
 }
 
-TEST(FileKind, IsToldByHowItBeginsElseByItsName) {
+TEST(FileKind, IsRecognisedByContentOrElseByName) {
   const test::TemporaryFolder own;
   EXPECT_EQ(file_kind(own.write("a", "TUTTITL1xyz")), FileKind::kTimeline);
   EXPECT_EQ(file_kind(own.write("b.tutti", "a letter")), FileKind::kTimeline);

@@ -33,7 +33,7 @@ SortedTimes sorted(const std::vector<std::int64_t>& times) {
   return made;
 }
 
-TEST(SortedTimes, FindEachPlaceWhereLowerBoundDoes) {
+TEST(SortedTimes, SearchMatchesLowerBound) {
   Random random(11);
   // The sizes are around those at which the index gets another level. Between two searched times
   // there are many or few others.

@@ -41,7 +41,7 @@ SpanRow row_of(const std::vector<Span>& spans) {
   return row;
 }
 
-TEST(SpanRow, KnowsTheLayersOfTheBackwardPassAlone) {
+TEST(SpanRow, StoresLayersOnlyForTheBackwardPass) {
   SpanRow row;
   const std::int32_t compute = core::SpanKind::kFirstCompute;
   std::int64_t at = 0;
@@ -64,7 +64,7 @@ TEST(SpanRow, KnowsTheLayersOfTheBackwardPassAlone) {
   EXPECT_EQ(add(compute + 1, -1, std::int64_t{1} << 40), std::pair(-1, -1)) << "of a made-up file";
 }
 
-TEST(SpanRow, KeepsWhatItWasGiven) {
+TEST(SpanRow, ReturnsTheSpansThatWereAdded) {
   Random random(1);
   const auto spans = random_spans(random, 1000);
   const SpanRow row = row_of(spans);
@@ -77,7 +77,7 @@ TEST(SpanRow, KeepsWhatItWasGiven) {
   }
 }
 
-TEST(SpanRow, AnswersAsLookingAtEverySpanWould) {
+TEST(SpanRow, QueriesMatchAnExhaustiveSearch) {
   Random random(2);
   for (const std::size_t count : {0u, 1u, 2u, 63u, 64u, 65u, 500u, 4096u, 4097u, 9000u}) {
     const auto spans = random_spans(random, count);
@@ -112,7 +112,7 @@ TEST(SpanRow, AnswersAsLookingAtEverySpanWould) {
   }
 }
 
-TEST(SpanRow, SpansThatOverlapInADamagedFileFollowEachOther) {
+TEST(SpanRow, OverlappingSpansOfADamagedFileAreMadeConsecutive) {
   SpanRow row;
   Span span;
   span.start = Time(100);

@@ -50,7 +50,7 @@ std::string value(const SweepData& data, std::int64_t point, const std::string& 
   return data.space->values(point)[at];
 }
 
-TEST(SweepCurves, ShowTheBestOfWhatIsNotDrawn) {
+TEST(SweepCurves, ShowTheBestOverTheFieldsThatAreNotDrawn) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     const SweepData data = made(seed);
     const SweepCurves curves = curves_of(data, {});
@@ -96,7 +96,7 @@ TEST(SweepCurves, ShowTheBestOfWhatIsNotDrawn) {
   }
 }
 
-TEST(SweepCurves, TakeOneValueOfAFieldAlone) {
+TEST(SweepCurves, CanBeLimitedToOneValueOfAField) {
   const SweepData data = made();
   SweepChoice choice;
   choice.only["strategy.shards"] = "4";
@@ -115,7 +115,7 @@ TEST(SweepCurves, TakeOneValueOfAFieldAlone) {
   EXPECT_EQ(curves_of(data, choice).curves.size(), 1u);
 }
 
-TEST(SweepCurves, SpeedUpsAreOverTheFirstPointAndMoreIsBetter) {
+TEST(SweepCurves, SpeedupsAreRelativeToTheFirstPoint) {
   const SweepData data = made();
   SweepChoice choice;
   choice.cost = "speed_up";
@@ -133,7 +133,7 @@ TEST(SweepCurves, SpeedUpsAreOverTheFirstPointAndMoreIsBetter) {
   EXPECT_FALSE(times.bound.points.empty());
 }
 
-TEST(SweepCurves, NothingIsBelowTheBoundAndAllIsInsideThePicture) {
+TEST(SweepCurves, PointsAreAboveTheBoundAndInsideThePicture) {
   const SweepData data = made();
   for (const SweepCost& cost : sweep_costs()) {
     for (const Scale scale : {Scale::kAuto, Scale::kLinear, Scale::kLogarithmic}) {
@@ -155,7 +155,7 @@ TEST(SweepCurves, NothingIsBelowTheBoundAndAllIsInsideThePicture) {
   }
 }
 
-TEST(SweepCurves, MeasuredRunsStandAtTheirPointWithTheirSpread) {
+TEST(SweepCurves, MeasuredRunsAreAtTheirPointWithTheirSpread) {
   SweepData data = made();
   const std::int64_t point = curves_of(data, {}).at(*curves_of(data, {}).best).point;
   data.measured = {{point, core::milliseconds(2), "a", "real"},
@@ -171,7 +171,7 @@ TEST(SweepCurves, MeasuredRunsStandAtTheirPointWithTheirSpread) {
   EXPECT_THAT(describe_point(data, point), HasSubstr("measured 2.00 ms (real)"));
 }
 
-TEST(SweepCurves, ATableHasWhatIsDrawn) {
+TEST(SweepCurves, TheTableHasTheDrawnValues) {
   const SweepData data = made();
   const std::string csv = csv_of(curves_of(data, {}), data);
   std::size_t points = 0;

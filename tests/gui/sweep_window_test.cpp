@@ -61,7 +61,7 @@ class Sweeps : public Editor {
   }
 };
 
-TEST_F(Sweeps, AreOpenedWithAPlotThatHasTheirBestPoint) {
+TEST_F(Sweeps, OpenWithAPlotThatContainsTheBestPoint) {
   open_made();
   EXPECT_TRUE(panel().isVisible());
   EXPECT_EQ(panel().data()->rows.size(), 16u);
@@ -78,7 +78,7 @@ TEST_F(Sweeps, AreOpenedWithAPlotThatHasTheirBestPoint) {
   EXPECT_TRUE(until([&] { return panel().data()->path.ends_with("b.sweep"); }));
 }
 
-TEST_F(Sweeps, FilesThatAreNoSweepAreAMessageAndWhatWasOpenStays) {
+TEST_F(Sweeps, OtherFilesCauseAMessageAndTheOpenFileRemains) {
   open_made();
   const std::string path = panel().data()->path, whole = file_text(path);
   const auto refused = [&](const std::string& file) {
@@ -109,7 +109,7 @@ TEST_F(Sweeps, FilesThatAreNoSweepAreAMessageAndWhatWasOpenStays) {
   }
 }
 
-TEST_F(Sweeps, KeysWalkAlongAndAcrossTheCurvesAndEnterOpensTheRun) {
+TEST_F(Sweeps, KeysMoveBetweenPointsAndEnterOpensTheRun) {
   open_made();
   plot().setFocus();
   press(Qt::Key_Right);
@@ -159,7 +159,7 @@ TEST_F(Sweeps, AClickOnAPointOpensItsRun) {
   EXPECT_FALSE(panel().running()) << "there is no point";
 }
 
-TEST_F(Sweeps, WhatIsDrawnIsChosenInLists) {
+TEST_F(Sweeps, ListsSelectTheDrawnFields) {
   open_made();
   const auto choose = [&](const char* list, const char* value) {
     auto* const box = panel().findChild<QComboBox*>(QString::fromLatin1(list));
@@ -189,7 +189,7 @@ TEST_F(Sweeps, WhatIsDrawnIsChosenInLists) {
   EXPECT_TRUE(plot().curves().y_axis.logarithmic());
 }
 
-TEST_F(Sweeps, OfAScenarioAreRunByTheFormAndDrawn) {
+TEST_F(Sweeps, TheFormStartsASweepThatIsDrawn) {
   open(shipped("01_two_ranks"));
   act("sweep");
   SweepForm& form = panel().form();
@@ -224,7 +224,7 @@ TEST_F(Sweeps, OfAScenarioAreRunByTheFormAndDrawn) {
   EXPECT_THAT(said_, HasSubstr("another sweep"));
 }
 
-TEST_F(Sweeps, SearchesAreWatched) {
+TEST_F(Sweeps, SearchesAreDrawnWhileTheyRun) {
   open(shipped("04_resnet50_ring"));
   act("sweep");
   SweepForm& form = panel().form();
@@ -245,7 +245,7 @@ TEST_F(Sweeps, SearchesAreWatched) {
   EXPECT_GT(panel().data()->rows.size(), 3u);
 }
 
-TEST_F(Sweeps, AreStoppedAndGoOn) {
+TEST_F(Sweeps, CanBeStoppedAndResumed) {
   open(shipped("04_resnet50_ring"));
   act("sweep");
   SweepForm& form = panel().form();
@@ -267,7 +267,7 @@ TEST_F(Sweeps, AreStoppedAndGoOn) {
   EXPECT_FALSE(panel().running());
 }
 
-TEST_F(Sweeps, PointsAreOpenedWhileTheSweepRuns) {
+TEST_F(Sweeps, PointsCanBeOpenedWhileTheSweepRuns) {
   open(shipped("04_resnet50_ring"));
   act("sweep");
   SweepForm& form = panel().form();
@@ -297,7 +297,7 @@ TEST_F(Sweeps, FormsRefuseMoreValuesThanAPlotCanShow) {
   EXPECT_FALSE(panel().form().findChild<QPushButton*>(QStringLiteral("run sweep"))->isEnabled());
 }
 
-TEST_F(Sweeps, AreFollowedWhileSomebodyElseWritesThem) {
+TEST_F(Sweeps, UpdateWhileAnotherProcessWritesThem) {
   const SweepOrder order = order_of(folder_.file("grows.sweep"), {"strategy.launch_us=1..64+1"});
   auto store = core::SweepStore::resume(order.file, order.info);
   ASSERT_TRUE(store);
@@ -318,7 +318,7 @@ TEST_F(Sweeps, AreFollowedWhileSomebodyElseWritesThem) {
   EXPECT_EQ(plot().curves().at(*plot().curves().best).point, 0);
 }
 
-TEST_F(Sweeps, RealRunsStandOverTheirPoints) {
+TEST_F(Sweeps, RealRunsAreDrawnAtTheirPoints) {
   open_made();
   plot().select(CurvePlace{1, 3});
   const std::int64_t point = plot().curves().at(*plot().selected()).point;
@@ -370,7 +370,7 @@ TEST_F(Sweeps, TheirActionsHaveShortcuts) {
   EXPECT_THAT(window_->status_text().toStdString(), HasSubstr("no sweep is running"));
 }
 
-TEST_F(Sweeps, ArePicturesAndTablesInFiles) {
+TEST_F(Sweeps, CanBeExportedAsPicturesAndTables) {
   open_made();
   plot().setFocus();
   for (const char* name : {"p.png", "p.svg"}) {
@@ -391,7 +391,7 @@ TEST_F(Sweeps, ArePicturesAndTablesInFiles) {
   EXPECT_LT(qGray(dark.pixel(dark.width() - 4, dark.height() - 40)), 60);
 }
 
-TEST_F(Sweeps, OfAHundredThousandPointsAreDrawnAndWalked) {
+TEST_F(Sweeps, AHundredThousandPointsCanBeDrawnAndSelected) {
   const SweepOrder order =
       order_of(folder_.file("large.sweep"),
                {"strategy.bytes_per_pack=1000..20000999+1000", "strategy.shards=1,2,3,4,5"});

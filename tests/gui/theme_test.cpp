@@ -9,7 +9,7 @@ namespace {
 
 constexpr double kReadable = 4.5;  // WCAG 2.1, level AA
 
-TEST(Theme, ContrastIsThatOfTheGuidelines) {
+TEST(Theme, ContrastMatchesTheGuidelinesFormula) {
   EXPECT_DOUBLE_EQ(contrast(0xff000000, 0xffffffff), 21);
   EXPECT_DOUBLE_EQ(contrast(0xff336699, 0xff336699), 1);
   EXPECT_NEAR(contrast(0xff767676, 0xffffffff), 4.54, 0.01) << "the faintest readable grey";

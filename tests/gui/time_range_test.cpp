@@ -24,7 +24,7 @@ TEST(View, StaysInsideTheRun) {
   EXPECT_EQ(view.range(), (TimeRange{Time(), kMs * 100}));
 }
 
-TEST(View, ZoomingKeepsTheMomentUnderTheMouseInItsPlace) {
+TEST(View, ZoomingKeepsTheTimeUnderTheMouse) {
   core::Random random(5);
   View view(kMs * 100);
   for (int i = 0; i < 200; ++i) {
@@ -45,7 +45,7 @@ TEST(View, ZoomingKeepsTheMomentUnderTheMouseInItsPlace) {
   }
 }
 
-TEST(View, HistoryGoesBackAndForthByGestures) {
+TEST(View, HistoryGoesBackAndForwardByGesture) {
   View view(kMs * 100);
   view.show({kMs * 10, kMs * 20});
   for (int i = 1; i <= 5; ++i) view.glide({kMs * (10 + i), kMs * (20 + i)});
@@ -65,7 +65,7 @@ TEST(View, HistoryGoesBackAndForthByGestures) {
   EXPECT_FALSE(view.can_go_forward());
 }
 
-TEST(Ticks, AreRoundFewAndInTheRange) {
+TEST(Ticks, AreFewRoundValuesInTheRange) {
   core::Random random(6);
   for (int i = 0; i < 2000; ++i) {
     const Time from(static_cast<std::int64_t>(random.below(std::uint64_t{1} << random.below(60))));
@@ -83,7 +83,7 @@ TEST(Ticks, AreRoundFewAndInTheRange) {
   }
 }
 
-TEST(Ticks, NeighboursReadDifferentlyInOneUnit) {
+TEST(Ticks, AdjacentTicksHaveDifferentTextsInOneUnit) {
   for (const std::int64_t step :
        {1ll, 5ll, 20ll, 500ll, 1000ll, 20'000ll, 1'000'000ll, 200'000'000ll, 5'000'000'000ll,
         100'000'000'000ll, 2'000'000'000'000ll}) {
@@ -102,7 +102,7 @@ TEST(Ticks, NeighboursReadDifferentlyInOneUnit) {
   EXPECT_EQ(ticks.label(kMs * 3), "3.0 ms");
 }
 
-TEST(Ticks, HaveTheUnitOfTheRangeWhateverTheirDistance) {
+TEST(Ticks, HaveTheUnitOfTheRange) {
   const Time later = kMs * 17'000;
   for (const Time length : {Time(50), Time(70'000), Time(591'000'000), kMs * 3, kMs * 350,
                             kMs * 999, kMs * 1000, kMs * 17'400}) {

@@ -47,7 +47,7 @@ struct Ran {
         topology(Topology::of(*trace, plan.get(), traffic.get())) {}
 };
 
-TEST(Topology, HasEveryPartAndLinkOfTheClusterWithItsRecord) {
+TEST(Topology, HasEveryPartAndLinkOfTheCluster) {
   for (const std::string machine : {"dgx1-v100", "dgx-a100", "hgx-h100", "pcie-l40s", "cpu-host"}) {
     const Ran run(on_machine(machine, 2));
     const core::Cluster& cluster = *run.plan->cluster;
@@ -95,7 +95,7 @@ TEST(Topology, DrawsTheSwitchesOfAFatTreeAsOneNetwork) {
   for (const Topology::Link& link : known.links()) EXPECT_NE(link.from, link.to) << link.name;
 }
 
-TEST(Topology, RoutesAreThoseOfTheCluster) {
+TEST(Topology, RoutesMatchThoseOfTheCluster) {
   const Ran run(on_machine("dgx1-v100", 2));
   const core::Cluster& cluster = *run.plan->cluster;
   for (const auto staging : {core::Staging::kDirect, core::Staging::kViaHost}) {
@@ -116,7 +116,7 @@ TEST(Topology, RoutesAreThoseOfTheCluster) {
   }
 }
 
-TEST(Topology, WithoutTheScenarioIsTheLinksThatTheTimelineNames) {
+TEST(Topology, WithoutAScenarioHasTheLinksOfTheTimeline) {
   const Ran run(on_machine("dgx1-v100", 2));
   const Topology known = Topology::of(*run.trace, nullptr, run.traffic.get());
   EXPECT_EQ(known.links().size(), run.trace->links().size());
@@ -139,7 +139,7 @@ std::shared_ptr<const Trace> without_links(const Trace& trace) {
   return *Trace::from_bytes(out.str(), "real");
 }
 
-TEST(Topology, OfARealRunIsWhoSentToWhomAndSaysSo) {
+TEST(Topology, ForARealRunHasSendersAndReceiversWithANote) {
   const Ran run(on_machine("dgx1-v100", 2));
   const auto real = without_links(*run.trace);
   const auto traffic = *Traffic::read(*real);
@@ -155,7 +155,7 @@ TEST(Topology, OfARealRunIsWhoSentToWhomAndSaysSo) {
   EXPECT_EQ(topology.route(0, 1, core::Staging::kDirect).size(), 1u);
 }
 
-TEST(Topology, OfHostileLinkNamesHasWhatCanBeUnderstood) {
+TEST(Topology, OmitsLinksWithInvalidNames) {
   std::ostringstream out;
   core::TimelineWriter writer(out);
   writer.begin({});
@@ -184,7 +184,7 @@ double distance(const Point& p, const Box& box) {
                     std::max({box.y - p.y, 0.0, p.y - box.bottom()}));
 }
 
-TEST(TopologyLayout, NothingHidesAnythingAndLinksEndAtTheirParts) {
+TEST(TopologyLayout, PartsDoNotOverlapAndLinksEndAtTheirParts) {
   for (const std::string machine : {"dgx1-v100", "dgx-a100", "hgx-h100", "pcie-l40s", "cpu-host"}) {
     for (const auto& [workers, network] : {std::pair(1, "ONE_SWITCH"), std::pair(2, "ONE_SWITCH"),
                                            std::pair(2, "RAILS"), std::pair(7, "ONE_SWITCH")}) {
@@ -244,7 +244,7 @@ TEST(TopologyLayout, WiderLinksHaveMoreCapacity) {
   }
 }
 
-TEST(TopologyLayout, APointMovesEvenlyAlongALine) {
+TEST(TopologyLayout, PointsMoveAtConstantSpeedAlongALine) {
   const Line2 line{{0, 0}, {3, 0}, {3, 4}};
   EXPECT_EQ(along(line, 0).x, 0);
   EXPECT_EQ(along(line, 1).y, 4);
@@ -253,7 +253,7 @@ TEST(TopologyLayout, APointMovesEvenlyAlongALine) {
   EXPECT_EQ(along({{1, 1}, {1, 1}}, 0.5).x, 1);
 }
 
-TEST(LinkLoad, IsTheShareOfWhatTheLinkCouldCarry) {
+TEST(LinkLoad, IsTheShareOfTheLinksCapacity) {
   core::LinkRecord link;
   link.bandwidth = core::bandwidth_from_gb_per_s(1);
   link.bin_width = core::microseconds(1);  // 1000 bytes

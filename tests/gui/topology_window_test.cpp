@@ -65,7 +65,7 @@ class TopologyWindow : public testing::Test {
   MainWindow window_;
 };
 
-TEST_F(TopologyWindow, TheCursorGoesWhereTheAxisOrTheOverviewIsClicked) {
+TEST_F(TopologyWindow, AClickOnAxisOrOverviewMovesTheCursor) {
   open_ring();
   const Time length = view().view().run_length();
   const QRect lines = lines_rect(view().size());
@@ -77,7 +77,7 @@ TEST_F(TopologyWindow, TheCursorGoesWhereTheAxisOrTheOverviewIsClicked) {
   EXPECT_NEAR(core::to_ms(cursor().moment()), core::to_ms(length), core::to_ms(length) / 100);
 }
 
-TEST_F(TopologyWindow, TheMomentOfTheCursorCoversNoLabelOfTheAxisInPart) {
+TEST_F(TopologyWindow, TheTimeOfTheCursorHidesWholeAxisLabels) {
   open_ring();
   const QRect lines = lines_rect(view().size());
   const auto columns = [&](const QImage& image, auto wanted) {
@@ -125,7 +125,7 @@ TEST_F(TopologyWindow, TheMomentOfTheCursorCoversNoLabelOfTheAxisInPart) {
   EXPECT_GT(intact, 3);
 }
 
-TEST_F(TopologyWindow, WithTheKeyboardItIsTheSamePictureInAFrame) {
+TEST_F(TopologyWindow, TheKeyboardFocusOnlyAddsAFrame) {
   open_ring();
   const core::PackRecord pack = view().trace()->packs().front();
   cursor().set_moment(pack.first_start + Time((pack.end - pack.first_start).count() / 2));
@@ -140,7 +140,7 @@ TEST_F(TopologyWindow, WithTheKeyboardItIsTheSamePictureInAFrame) {
   EXPECT_EQ(with.copy(inside), without.copy(inside));
 }
 
-TEST_F(TopologyWindow, TheCursorStepsFromEventToEventAndBackToTheStart) {
+TEST_F(TopologyWindow, KeysMoveTheCursorBetweenEventsAndToTheStart) {
   open_ring();
   cursor().set_moment(Time(1));
   press(Qt::Key_L);
@@ -155,7 +155,7 @@ TEST_F(TopologyWindow, TheCursorStepsFromEventToEventAndBackToTheStart) {
   EXPECT_EQ(cursor().moment(), Time(5'000'000));
 }
 
-TEST_F(TopologyWindow, PlayingMovesTheCursorThroughWhatIsSeenAndNeverBlocks) {
+TEST_F(TopologyWindow, PlayingMovesTheCursorThroughTheVisibleRangeWithoutBlocking) {
   open_ring();
   const TimeRange range{Time(5'000'000), Time(90'000'000)};
   view().show_range(range);
@@ -207,7 +207,7 @@ TEST_F(TopologyWindow, ChunksMoveWhileItPlays) {
   EXPECT_GT(moved, 3);
 }
 
-TEST_F(TopologyWindow, DevicesSayWhatTheyHoldByMouseAndByKeys) {
+TEST_F(TopologyWindow, MouseAndKeysShowTheContentsOfDevices) {
   open_ring();
   const core::PackRecord pack = view().trace()->packs().front();
   cursor().set_moment(pack.end - Time(1));
@@ -222,7 +222,7 @@ TEST_F(TopologyWindow, DevicesSayWhatTheyHoldByMouseAndByKeys) {
   EXPECT_THAT(words(), HasSubstr("in flight"));
   picture().setFocus();
   QTest::keyClick(&picture(), Qt::Key_Right);
-  ASSERT_TRUE(picture().selected_node()) << "arrow keys are not the window's here";
+  ASSERT_TRUE(picture().selected_node()) << "here, arrow keys are for the picture";
   EXPECT_EQ(picture().topology()->nodes()[*picture().selected_node()].full_name(), "w0/gpu0");
   QTest::keyClick(&picture(), Qt::Key_Right);
   EXPECT_EQ(picture().topology()->nodes()[*picture().selected_node()].full_name(), "w0/gpu1");
@@ -233,7 +233,7 @@ TEST_F(TopologyWindow, DevicesSayWhatTheyHoldByMouseAndByKeys) {
   EXPECT_THAT(words(), HasSubstr("no pack is in flight"));
 }
 
-TEST_F(TopologyWindow, ALinkIsSelectedInBothOrInNeither) {
+TEST_F(TopologyWindow, TheSelectedLinkIsTheSameInTimelineAndTopology) {
   open_ring();
   picture().setFocus();
   ASSERT_TRUE(window_.topology().select_device(QStringLiteral("w1/nic0")));
@@ -273,7 +273,7 @@ TEST_F(TopologyWindow, ALinkIsSelectedInBothOrInNeither) {
   window_.grab();
 }
 
-TEST_F(TopologyWindow, CountersComeWithTheTrafficAndGoByTheirKey) {
+TEST_F(TopologyWindow, CountersAppearWithTheTrafficAndAKeyHidesThem) {
   open_ring();
   EXPECT_TRUE(has_line("counters/bytes in flight"));
   EXPECT_TRUE(has_line("counters/queue depth"));
@@ -284,7 +284,7 @@ TEST_F(TopologyWindow, CountersComeWithTheTrafficAndGoByTheirKey) {
   EXPECT_TRUE(has_line("counters/queue depth"));
 }
 
-TEST_F(TopologyWindow, ThePackThatIsLookedAtIsChosenWhileItIsUnderWay) {
+TEST_F(TopologyWindow, APackInFlightCanBeSelected) {
   open_ring();
   // Chooses a moment at which several packs are in flight.
   const auto& packs = view().trace()->packs();
@@ -294,7 +294,7 @@ TEST_F(TopologyWindow, ThePackThatIsLookedAtIsChosenWhileItIsUnderWay) {
   }
   ASSERT_GT(picture().moment().in_flight.size(), 1u);
   const PackOfStep last = picture().moment().in_flight.back();
-  EXPECT_NE(picture().moment().pack, last) << "the first one, if nobody chooses";
+  EXPECT_NE(picture().moment().pack, last) << "the first pack by default";
   auto* const box = window_.topology().findChild<QComboBox*>(QStringLiteral("packs"));
   ASSERT_TRUE(box);
   EXPECT_EQ(box->count(), static_cast<int>(picture().moment().in_flight.size()));
@@ -306,7 +306,7 @@ TEST_F(TopologyWindow, ThePackThatIsLookedAtIsChosenWhileItIsUnderWay) {
   EXPECT_EQ(box->currentText(), QStringLiteral("no pack"));
 }
 
-TEST_F(TopologyWindow, TimelinesThatHoldLessSaySoInWords) {
+TEST_F(TopologyWindow, TimelinesWithFewerRecordsCauseANote) {
   open(test::simulated(test::small_scenario("algorithm: \"ring\"", 2, 2),
                        core::RecordLevel::kPacks));
   EXPECT_THAT(words(), HasSubstr("--record steps"));
@@ -319,14 +319,15 @@ TEST_F(TopologyWindow, TimelinesThatHoldLessSaySoInWords) {
   window_.grab();
 }
 
-TEST_F(TopologyWindow, HidesWithItsKeyAndComesBackWithTheMomentOfTheCursor) {
+TEST_F(TopologyWindow, AKeyHidesAndShowsItAtTheTimeOfTheCursor) {
   open_ring();
   ASSERT_TRUE(window_.topology().isVisible());
   press(Qt::Key_T);
   EXPECT_FALSE(window_.topology().isVisible());
   const core::PackRecord pack = view().trace()->packs().front();
   cursor().set_moment(pack.last_start);
-  EXPECT_NE(picture().moment().at, pack.last_start) << "nothing is worked out for nobody";
+  EXPECT_NE(picture().moment().at, pack.last_start)
+      << "nothing is computed while the panel is hidden";
   press(Qt::Key_T);
   EXPECT_TRUE(window_.topology().isVisible());
   EXPECT_EQ(picture().moment().at, pack.last_start);
@@ -354,7 +355,7 @@ TEST_F(TopologyWindow, ZoomsMovesAndFitsInBothThemes) {
   EXPECT_LT(qGray(dark.pixel(2, dark.height() - 2)), 60);
 }
 
-TEST(TopologyWindowAlone, OpeningAnotherFileOrClosingEndsTheReading) {
+TEST(TopologyWindowAlone, OpeningAnotherFileOrClosingStopsTheReader) {
   const test::TemporaryFolder folder;
   const std::string bytes = test::simulated(test::small_scenario("algorithm: \"nccl\"", 4, 4));
   const QString path = QString::fromStdString(folder.write("t.tutti", bytes));
@@ -414,8 +415,8 @@ class TwoTopologies : public TopologyWindow {
   std::string first_, second_;
 };
 
-TEST_F(TwoTopologies, EitherOfTheTwoIsShownAsItIsAtItsOwnMoment) {
-  EXPECT_FALSE(window_.topology().isVisible()) << "two have the room to themselves";
+TEST_F(TwoTopologies, EachTimelineIsShownAtItsOwnTime) {
+  EXPECT_FALSE(window_.topology().isVisible()) << "two timelines need the whole window";
   press(Qt::Key_T);
   ASSERT_TRUE(window_.topology().isVisible());
   for (const Align align : {Align::kStart, Align::kStep, Align::kPack}) {
@@ -441,7 +442,7 @@ TEST_F(TwoTopologies, EitherOfTheTwoIsShownAsItIsAtItsOwnMoment) {
   EXPECT_TRUE(window_.traffic().traffic());
 }
 
-TEST_F(TwoTopologies, ALinkThatIsChosenIsThatOfItsOwnTimeline) {
+TEST_F(TwoTopologies, ASelectedLinkBelongsToItsTimeline) {
   press(Qt::Key_T);
   press(Qt::Key_T, Qt::ShiftModifier);
   window_.traffic().wait();

@@ -77,7 +77,7 @@ Written random_timeline(std::uint64_t seed, int rows, int spans_each) {
   return written;
 }
 
-TEST(Trace, HoldsEverySpanOfTheFile) {
+TEST(Trace, ContainsEverySpanOfTheFile) {
   const Written written = random_timeline(7, 24, 9000);
   std::atomic<int> told{0};
   OpenControl control;
@@ -107,7 +107,7 @@ TEST(Trace, HoldsEverySpanOfTheFile) {
   }
 }
 
-TEST(Trace, OpeningReadsEachBlockOnceHoweverFarApartThoseOfARowLie) {
+TEST(Trace, OpeningReadsEachBlockOnce) {
   // The writer buffers 262,144 spans of all rows. With many rows, blocks are small and the blocks
   // of a row are far apart.
   const Written written = random_timeline(31, 600, 1200);
@@ -127,7 +127,7 @@ TEST(Trace, OpeningReadsEachBlockOnceHoweverFarApartThoseOfARowLie) {
   EXPECT_LT(source->bytes() - then, written.bytes.size() / 600);
 }
 
-TEST(Trace, RowsAreListedAsAPersonWould) {
+TEST(Trace, RowsAreInNaturalOrder) {
   const auto trace = Trace::from_bytes(random_timeline(9, 24, 3).bytes, "t.tutti");
   ASSERT_TRUE(trace);
   std::vector<std::string> names;
@@ -156,7 +156,7 @@ std::map<std::string, std::string> facts_of(const std::string& bytes) {
   return facts;
 }
 
-TEST(Trace, OfAFileThatWasCutOffSaysWhatIsMissingAndKeepsItsStepTimes) {
+TEST(Trace, ATruncatedFileKeepsItsStepTimesAndStatesWhatIsMissing) {
   const std::string whole = test::simulated(test::small_scenario("algorithm: \"ring\"", 2, 2));
   const auto of_whole = facts_of(whole);
   EXPECT_FALSE(of_whole.contains("incomplete"));
@@ -175,7 +175,7 @@ TEST(Trace, OfAFileThatWasCutOffSaysWhatIsMissingAndKeepsItsStepTimes) {
   EXPECT_EQ(late.at("step time"), of_whole.at("step time"));
 }
 
-TEST(Trace, OfADamagedBlockOfSpansTheOthersAreShownAndTheFileSaysTheSameEverywhere) {
+TEST(Trace, ADamagedBlockIsReportedAndTheOthersAreShown) {
   const Written written = random_timeline(21, 6, 9000);
   const auto sane = core::TimelineReader::from_bytes(written.bytes, "t.tutti");
   ASSERT_TRUE(sane);
@@ -211,7 +211,7 @@ TEST(Trace, OfADamagedBlockOfSpansTheOthersAreShownAndTheFileSaysTheSameEverywhe
   EXPECT_EQ(facts_of(bytes).at("incomplete"), "the file " + (*trace)->damage());
 }
 
-TEST(Trace, NumbersThatNobodyWantsAnyMoreEndAtOnce) {
+TEST(Trace, ComputingNumbersCanBeStopped) {
   const auto trace = Trace::from_bytes(random_timeline(13, 4, 50).bytes, "t.tutti");
   ASSERT_TRUE(trace);
   const std::vector<std::size_t> rows{0, 1, 2, 3};
@@ -224,13 +224,13 @@ TEST(Trace, NumbersThatNobodyWantsAnyMoreEndAtOnce) {
   EXPECT_TRUE(statistics_of(**trace, rows, all, options).kinds.empty());
 }
 
-TEST(Guarded, WhatIsThrownInAThreadBecomesAnErrorInWords) {
+TEST(Guarded, ExceptionsOfAThreadBecomeErrors) {
   EXPECT_FALSE(guarded([] {}));
   EXPECT_EQ(guarded([] { throw std::bad_alloc(); })->message(), "out of memory");
   EXPECT_EQ(guarded([] { throw std::runtime_error("it broke"); })->message(), "it broke");
 }
 
-TEST(Trace, NumbersOfARangeAreThoseOfLookingAtEverySpan) {
+TEST(Trace, NumbersOfARangeMatchAnExhaustiveSearch) {
   const Written written = random_timeline(11, 6, 400);
   const auto opened = Trace::from_bytes(written.bytes, "t.tutti");
   ASSERT_TRUE(opened);
@@ -265,7 +265,7 @@ TEST(Trace, NumbersOfARangeAreThoseOfLookingAtEverySpan) {
   }
 }
 
-TEST(Trace, SearchVisitsEverySpanThatFitsOnceInOrderOfTime) {
+TEST(Trace, SearchVisitsEveryMatchOnceInOrderOfTime) {
   const auto opened = Trace::from_bytes(random_timeline(13, 6, 60).bytes, "t.tutti");
   ASSERT_TRUE(opened);
   const Trace& trace = **opened;
@@ -294,7 +294,7 @@ TEST(Trace, SearchVisitsEverySpanThatFitsOnceInOrderOfTime) {
   EXPECT_FALSE(find_next(trace, Query("pack 77", trace), Time()));
 }
 
-TEST(Trace, NumbersOfEachDeviceHaveItsBytesAndItsShareOfTheTime) {
+TEST(Trace, NumbersOfADeviceIncludeItsBytesAndItsShareOfTime) {
   const Written written = random_timeline(21, 8, 300);
   const auto opened = Trace::from_bytes(written.bytes, "t.tutti");
   ASSERT_TRUE(opened);
@@ -335,7 +335,7 @@ TEST(Trace, NumbersOfEachDeviceHaveItsBytesAndItsShareOfTheTime) {
   }
 }
 
-TEST(Trace, DurationsOfWhatIsFoundAreCountedByPowersOfTwo) {
+TEST(Trace, DurationsOfMatchesAreCountedByPowersOfTwo) {
   const auto opened = Trace::from_bytes(random_timeline(9, 6, 3000).bytes, "t.tutti");
   ASSERT_TRUE(opened);
   const Trace& trace = **opened;
@@ -360,7 +360,7 @@ TEST(Trace, DurationsOfWhatIsFoundAreCountedByPowersOfTwo) {
   }
 }
 
-TEST(Trace, LinesFollowEachOtherWithoutGapsHoweverTheyAreClosedPinnedAndFiltered) {
+TEST(Trace, RowsHaveNoGapsIfGroupsAreClosedPinnedOrFiltered) {
   const auto opened = Trace::from_bytes(random_timeline(14, 12, 5).bytes, "t.tutti");
   ASSERT_TRUE(opened);
   Layout layout(**opened);
@@ -397,7 +397,7 @@ TEST(Trace, LinesFollowEachOtherWithoutGapsHoweverTheyAreClosedPinnedAndFiltered
   }
 }
 
-TEST(Trace, TheRecordedPartIsTheWindowThatWasRequested) {
+TEST(Trace, TheRecordedPartIsTheRequestedRange) {
   const std::string text = test::small_scenario("algorithm: \"ring\"", 2, 2);
   core::RecordOptions record;
   record.level = core::RecordLevel::kSteps;
@@ -449,7 +449,7 @@ std::shared_ptr<const Trace> noted(const std::string& note) {
   return *Trace::from_bytes(out.str(), "t");
 }
 
-TEST(Trace, NotesAboutTheRecordedPartAreReadAsTheyAreWritten) {
+TEST(Trace, NotesAboutTheRecordedPartAreRead) {
   const Time ms = core::milliseconds(1);
   const auto part = [](const std::string& note) {
     EXPECT_TRUE(core::is_recording_note(note)) << note;
@@ -474,7 +474,7 @@ TEST(Trace, NotesAboutTheRecordedPartAreReadAsTheyAreWritten) {
   EXPECT_FALSE(core::is_recording_note("launch_us is not replayed"));
 }
 
-TEST(Trace, KnowsItsKindsInTheOrderOfTheirTimes) {
+TEST(Trace, ListsKindsInTheOrderOfTheirTotalTimes) {
   const Written written = random_timeline(5, 6, 400);
   const auto trace = *Trace::from_bytes(written.bytes, "t");
   std::map<int, double> times;
@@ -489,7 +489,7 @@ TEST(Trace, KnowsItsKindsInTheOrderOfTheirTimes) {
       test::simulated_trace(test::small_scenario("algorithm: \"ring\"", 2, 2))->has_waits());
 }
 
-TEST(Trace, TheWholeNameOfAKindFindsOnlyThatKind) {
+TEST(Trace, TheExactNameOfAKindFindsOnlyThatKind) {
   std::ostringstream out;
   core::TimelineWriter writer(out);
   writer.begin({});
@@ -509,7 +509,7 @@ TEST(Trace, TheWholeNameOfAKindFindsOnlyThatKind) {
   EXPECT_EQ(durations_of(*trace, Query("flight", *trace)).spans, 2);
 }
 
-TEST(Trace, KeepsThePartsOfItsRowsThatLieOnTheCriticalPath) {
+TEST(Trace, KeepsThePartsOfRowsThatAreOnTheCriticalPath) {
   const auto trace = test::simulated_trace(test::small_scenario("algorithm: \"ring\"", 2, 2));
   std::size_t parts = 0;
   for (std::size_t r = 0; r < trace->rows().size(); ++r) {

@@ -27,7 +27,7 @@ using core::Time;
 
 Time at(std::uint64_t t) { return Time(static_cast<std::int64_t>(t)); }
 
-TEST(Counter, IsTheSumOfTheChangesUpToThen) {
+TEST(Counter, IsTheSumOfAllEarlierChanges) {
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
     core::Random random(seed);
     std::vector<Counter::Change> changes;
@@ -103,7 +103,7 @@ struct Received {
   Time sent, moves, left, awaited, taken;
 };
 
-Received told_of(const RandomLanes& lanes, std::int32_t track, const Span& to) {
+Received expected_of(const RandomLanes& lanes, std::int32_t track, const Span& to) {
   const Time seen = to.start + to.wait, end = to.start + to.duration;
   for (const auto& [row, from] : lanes.spans) {
     if (row != to.peer || row == track || from.step != to.step || from.pack != to.pack ||
@@ -119,7 +119,7 @@ Received told_of(const RandomLanes& lanes, std::int32_t track, const Span& to) {
   return {seen, seen, end, to.start, std::max(end, seen)};
 }
 
-TEST(Traffic, IsWhatASearchThroughAllSpansFinds) {
+TEST(Traffic, MatchesAnExhaustiveSearch) {
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {
     const RandomLanes lanes = random_lanes(seed);
     const auto trace = Trace::from_bytes(lanes.bytes, "t");
@@ -130,12 +130,12 @@ TEST(Traffic, IsWhatASearchThroughAllSpansFinds) {
       std::int64_t bytes = 0, waiting = 0, flying = 0;
       for (const auto& [row, span] : lanes.spans) {
         if (!receives(static_cast<StepKind>(span.kind))) continue;
-        const Received told = told_of(lanes, row, span);
-        const bool in_flight = told.sent <= Time(t) && Time(t) < told.taken;
+        const Received expected = expected_of(lanes, row, span);
+        const bool in_flight = expected.sent <= Time(t) && Time(t) < expected.taken;
         flying += in_flight;
         bytes += in_flight ? span.bytes.count() : 0;
-        waiting += told.sent <= Time(t) && Time(t) < told.moves;
-        waiting += std::max(told.left, told.moves) <= Time(t) && Time(t) < told.awaited;
+        waiting += expected.sent <= Time(t) && Time(t) < expected.moves;
+        waiting += std::max(expected.left, expected.moves) <= Time(t) && Time(t) < expected.awaited;
       }
       EXPECT_EQ((*traffic)->bytes_in_flight().at(Time(t)), bytes) << "seed " << seed << " at " << t;
       EXPECT_EQ((*traffic)->queue_depth().at(Time(t)), waiting) << "seed " << seed << " at " << t;
@@ -150,7 +150,7 @@ TEST(Traffic, IsWhatASearchThroughAllSpansFinds) {
   }
 }
 
-TEST(Traffic, OfASimulatedRunIsJoinedWholeAndInOrder) {
+TEST(Traffic, MatchesEverySendOfASimulatedRunWithItsReceive) {
   for (const char* strategy :
        {"algorithm: \"ring\"", "algorithm: \"pscpu\" shards: 2", "algorithm: \"nccl\"",
         "algorithm: \"halving_doubling\"", "algorithm: \"nccl/ring\""}) {
@@ -198,7 +198,7 @@ std::ptrdiff_t place(const std::vector<TimeRange>& ranges, Time from, Time to) {
   return holds == ranges.end() ? -1 : holds - ranges.begin();
 }
 
-TEST(Traffic, EveryExchangeHasMessagesOfItsOwn) {
+TEST(Traffic, EveryExchangeHasItsOwnMessages) {
   for (const char* algorithm : {"ring", "halving_doubling"}) {
     const auto trace =
         test::simulated_trace(test::small_scenario("algorithm: \"ring\"", 2, 2) +
@@ -247,7 +247,7 @@ TEST(Traffic, EveryExchangeHasMessagesOfItsOwn) {
   }
 }
 
-TEST(Traffic, OfAMadeUpFileIsCountedWithoutOverflow) {
+TEST(Traffic, ExtremeValuesDoNotOverflow) {
   std::ostringstream out;
   core::TimelineWriter writer(out);
   writer.begin({});
@@ -278,7 +278,7 @@ TEST(Traffic, OfAMadeUpFileIsCountedWithoutOverflow) {
   EXPECT_LE((*traffic)->steps_done(0, 0, 0, -1, Time(1000)), 8);
 }
 
-TEST(Traffic, StopsWhenItIsTold) {
+TEST(Traffic, CanBeStopped) {
   const auto trace = test::simulated_trace(test::small_scenario("algorithm: \"ring\"", 1, 2));
   const std::atomic<bool> cancel = true;
   const auto traffic = Traffic::read(*trace, &cancel);

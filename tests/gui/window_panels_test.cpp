@@ -34,7 +34,7 @@ using core::SpanKind;
 using core::Time;
 using testing::HasSubstr;
 
-TEST_F(Window, NumbersAreOfAllOrOfEachDevice) {
+TEST_F(Window, NumbersAreForAllDevicesOrForEach) {
   open_small();
   view().select_range(TimeRange{Time(), kMs * 100});
   auto* const numbers = window_.findChild<NumbersPanel*>();
@@ -60,7 +60,7 @@ TEST_F(Window, NumbersAreOfAllOrOfEachDevice) {
                         "20000.000000,20000.000000,0.200000,1000\n"));
 }
 
-TEST_F(Window, NumbersAreSeenWithoutScrollingSideways) {
+TEST_F(Window, NumbersFitWithoutHorizontalScrolling) {
   ASSERT_TRUE(
       open(write("ring.tutti", test::simulated(test::small_scenario("algorithm: \"ring\"", 2, 2)))))
       << said_;
@@ -80,10 +80,10 @@ TEST_F(Window, NumbersAreSeenWithoutScrollingSideways) {
   QApplication::processEvents();
   is_whole();
   EXPECT_EQ(table.item(0, 0)->toolTip(), table.item(0, 0)->text())
-      << "names that are elided are told by their tip";
+      << "elided names are complete in their tooltip";
 }
 
-TEST_F(Window, NumbersOfVeryManySpansAskForARange) {
+TEST_F(Window, NumbersForVeryManySpansNeedASelectedRange) {
   std::ostringstream out;
   core::TimelineWriter writer(out);
   writer.begin({});
@@ -128,10 +128,10 @@ TEST_F(Window, NumbersFollowTheFilterOfRows) {
   view().filter({});
   EXPECT_EQ(count(QStringLiteral("receive")), 16);
   view().close_all();
-  EXPECT_EQ(count(QStringLiteral("receive")), 16) << "closed groups count with all that is in them";
+  EXPECT_EQ(count(QStringLiteral("receive")), 16) << "collapsed groups include all their rows";
 }
 
-TEST_F(Window, NumbersAreWorkedOutOnceForWhatIsShownAndNotWhileNobodySeesThem) {
+TEST_F(Window, NumbersAreComputedOnceAndOnlyWhileVisible) {
   open_small();
   auto* const dock = qobject_cast<QDockWidget*>(window_.numbers().parentWidget());
   ASSERT_TRUE(dock && dock->isVisible());
@@ -165,7 +165,7 @@ TEST_F(Window, NumbersAreWorkedOutOnceForWhatIsShownAndNotWhileNobodySeesThem) {
   EXPECT_EQ(window_.numbers().begun(), before + 1);
 }
 
-TEST_F(Window, NumbersOfManySpansAreWorkedOutInAThread) {
+TEST_F(Window, NumbersForManySpansAreComputedInAThread) {
   std::ostringstream out;
   core::TimelineWriter writer(out);
   writer.begin({});
@@ -201,7 +201,7 @@ TEST_F(Window, NumbersOfManySpansAreWorkedOutInAThread) {
   EXPECT_EQ(table.item(0, 1)->text().toInt() + table.item(1, 1)->text().toInt(), 10'000);
 }
 
-TEST_F(Window, PanelsAreShownAndHiddenByTheMenuAndByKeys) {
+TEST_F(Window, MenusAndKeysShowAndHidePanels) {
   QMenu* panels = nullptr;
   for (QMenu* const menu : window_.menuBar()->findChildren<QMenu*>()) {
     if (menu->title() == QStringLiteral("&Panels")) panels = menu;
@@ -243,10 +243,10 @@ TEST_F(Window, PanelsAreShownAndHiddenByTheMenuAndByKeys) {
   press(Qt::Key_6, Qt::ControlModifier | Qt::AltModifier);
   EXPECT_FALSE(search->isVisible());
   press(Qt::Key_F, Qt::ControlModifier);
-  EXPECT_TRUE(search->isVisible()) << "who searches wants to see for what";
+  EXPECT_TRUE(search->isVisible()) << "the search field is visible during a search";
 }
 
-TEST_F(Window, MarksAndFoundSpansLeaveTheNumbersTheirWidth) {
+TEST_F(Window, OpeningMarksAndMatchesKeepsTheWidthOfNumbers) {
   open_small();
   auto* const numbers = window_.findChild<QDockWidget*>(QStringLiteral("numbers"));
   const int width = numbers->width();
@@ -274,7 +274,7 @@ TEST_F(Window, AnEmptyTableShowsAText) {
   EXPECT_NE(table->viewport()->grab().toImage(), empty);
 }
 
-TEST_F(Window, APanelThatIsShownComesToTheFrontOfItsPlace) {
+TEST_F(Window, AShownPanelIsRaisedAboveTheOthers) {
   open_small();
   auto* const numbers = window_.findChild<QDockWidget*>(QStringLiteral("numbers"));
   auto* const errors = window_.findChild<QDockWidget*>(QStringLiteral("errors"));
@@ -288,7 +288,7 @@ TEST_F(Window, APanelThatIsShownComesToTheFrontOfItsPlace) {
   EXPECT_FALSE(numbers->visibleRegion().isEmpty());
 }
 
-TEST_F(Window, GroupsClosePinsStayAndFiltersHide) {
+TEST_F(Window, GroupsCanBeCollapsedPinnedAndFiltered) {
   open_small();
   const auto has = [&](const std::string& key) {
     const auto& lines = view().layout_of_lines().lines();
@@ -313,7 +313,7 @@ TEST_F(Window, GroupsClosePinsStayAndFiltersHide) {
   EXPECT_FALSE(has("worker 0/gpu1/compute"));
 }
 
-TEST_F(Window, SearchGoesFromSpanToSpanAndAround) {
+TEST_F(Window, SearchVisitsMatchesWithWraparound) {
   open_small();
   press(Qt::Key_F, Qt::ControlModifier);
   QWidget* const line = QApplication::focusWidget();
@@ -325,7 +325,7 @@ TEST_F(Window, SearchGoesFromSpanToSpanAndAround) {
     ASSERT_TRUE(view().selected());
     found.push_back(*view().selected());
   }
-  EXPECT_EQ(found[8], found[0]) << "8 spans, and around";
+  EXPECT_EQ(found[8], found[0]) << "8 spans, and then the first one again";
   for (const SpanId& span : found) {
     EXPECT_EQ(view().trace()->rows()[span.row].track.device, "gpu1");
     EXPECT_EQ(view().trace()->rows()[span.row].spans.kind(span.index),
@@ -343,7 +343,7 @@ TEST_F(Window, SearchGoesFromSpanToSpanAndAround) {
               HasSubstr("8 spans are “receive gpu1 >17179.869184us <34359.738368us”"));
 }
 
-TEST_F(Window, MessagesAreFollowedAndDrawnWhileTheyAreFew) {
+TEST_F(Window, MessagesCanBeFollowedAndAreDrawnIfTheyAreFew) {
   open_small();
   QTest::mouseClick(&view(), Qt::LeftButton, {}, point("worker 0/gpu0/lanes/lane 1", kMs * 75));
   ASSERT_TRUE(view().selected());
@@ -366,7 +366,7 @@ TEST_F(Window, MessagesAreFollowedAndDrawnWhileTheyAreFew) {
   EXPECT_TRUE(window_.messages().in_view().empty());
 }
 
-TEST_F(Window, MarksAreNamedKeptBesideTheFileAndGoneTo) {
+TEST_F(Window, MarksHaveNamesAreStoredWithTheFileAndCanBeVisited) {
   const std::string path = write("small.tutti", small_timeline());
   ASSERT_TRUE(open(path));
   view().select_range(TimeRange{kMs * 20, kMs * 30});
@@ -400,10 +400,10 @@ TEST_F(Window, MarksAreNamedKeptBesideTheFileAndGoneTo) {
   EXPECT_THAT(window_.status_text().toStdString(), HasSubstr("small.tutti.marks:1:8"));
   press(Qt::Key_M);
   EXPECT_EQ(folder_.read("small.tutti.marks"), "mark { from: 3 }")
-      << "a file that is wrong is its owner's";
+      << "an invalid file is not overwritten";
 }
 
-TEST_F(Window, WhatIsSeenIsWrittenAsPixelsAndAsShapes) {
+TEST_F(Window, TheViewIsExportedAsPngAndSvg) {
   const QString png = QString::fromStdString(folder_.file("a.png")),
                 svg = QString::fromStdString(folder_.file("a.svg"));
   EXPECT_EQ(write_picture(view(), png), QStringLiteral("no timeline is open"));
@@ -422,7 +422,7 @@ TEST_F(Window, WhatIsSeenIsWrittenAsPixelsAndAsShapes) {
               HasSubstr("/nowhere/a.png"));
 }
 
-TEST_F(Window, TheCriticalPathIsWalkedPieceByPiece) {
+TEST_F(Window, KeysFollowTheCriticalPath) {
   open_small();
   press(Qt::Key_Greater, Qt::ShiftModifier);
   window_.actions_of().find(QStringLiteral("path-next"))->trigger();

@@ -153,7 +153,7 @@ TEST_F(PanelWindow, APairOfTheMatrixFiltersTheTimeline) {
   EXPECT_FALSE(matrix().picked());
 }
 
-TEST_F(PanelWindow, TheMatrixIsReachedByKeysAndRead) {
+TEST_F(PanelWindow, TheMatrixCanBeUsedWithTheKeyboard) {
   open_small();
   show_panel(Qt::Key_8);
   communication().finish();
@@ -170,7 +170,7 @@ TEST_F(PanelWindow, TheMatrixIsReachedByKeysAndRead) {
   EXPECT_EQ(matrix().chosen(), (CommunicationView::Cell{1, 0}));
 }
 
-TEST_F(PanelWindow, ColoursOfTheMatrixFollowTheQuantityAndTheTheme) {
+TEST_F(PanelWindow, ColoursOfTheMatrixDependOnTheQuantityAndTheTheme) {
   ASSERT_TRUE(
       open(write("ring.tutti", test::simulated(test::small_scenario("algorithm: \"ring\"", 2, 2)))))
       << said_;
@@ -281,7 +281,7 @@ TEST_F(PanelWindow, QueriesFindThePacksThatAComparisonHasMovedToOtherRows) {
   EXPECT_THAT(window_.query().message().toStdString(), HasSubstr("span_id"));
 }
 
-TEST_F(PanelWindow, MistakesInQueriesAreShownAndTheTableStays) {
+TEST_F(PanelWindow, ErrorsInQueriesAreShownAndTheTableRemains) {
   open_small();
   show_panel(Qt::Key_9);
   run(QStringLiteral("SELECT count(*) FROM spans"));

@@ -35,7 +35,7 @@ struct RegionWindow : Window {
   }
 };
 
-TEST_F(RegionWindow, ADragAcrossLinesSelectsTimeAndRows) {
+TEST_F(RegionWindow, ADragAcrossRowsSelectsTimeAndRows) {
   open_small();
   view().open_all();
   drag(point("worker 0/gpu0/lanes/lane 0", kMs * 60),
@@ -76,7 +76,7 @@ TEST_F(RegionWindow, ADragUpwardsSelectsTheSameRegion) {
       << "it is tinted";
 }
 
-TEST_F(RegionWindow, KeysExtendTheRegionLineByLine) {
+TEST_F(RegionWindow, KeysExtendTheRegionRowByRow) {
   open_small();
   view().select_range(TimeRange{kMs * 10, kMs * 20});
   view().go_to_line(QStringLiteral("worker 0/gpu0/compute"));
@@ -182,7 +182,7 @@ TEST_F(RegionWindow, TheTimelineHasMostOfTheWidthOfASmallWindow) {
 }
 
 /// Tab must reach every panel, and the window must show where the focus is.
-TEST_F(RegionWindow, TabGoesAroundTheWindowAndTheFocusIsSeen) {
+TEST_F(RegionWindow, TabVisitsAllPartsOfTheWindowWithAVisibleFocus) {
   open_small();
   for (const char* const panel :
        {"panel-found", "panel-marks", "panel-communication", "panel-query", "panel-numbers"}) {

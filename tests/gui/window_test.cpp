@@ -33,7 +33,7 @@ TEST_F(Window, ShowsATimelineWithAllItsRows) {
     EXPECT_TRUE(keys.contains(key)) << key;
 }
 
-TEST_F(Window, FilesThatAreBrokenEmptyOrNotThereAreAMessageAndWhatWasOpenStays) {
+TEST_F(Window, BrokenEmptyAndMissingFilesCauseAMessageAndTheOpenFileRemains) {
   open_small();
   const std::string whole = small_timeline();
   EXPECT_FALSE(open(folder_.file("nothing.tutti")));
@@ -65,7 +65,7 @@ TEST_F(Window, FilesThatAreBrokenEmptyOrNotThereAreAMessageAndWhatWasOpenStays) 
   }
 }
 
-TEST_F(Window, WhatIsNoFileIsAMessageAtOnce) {
+TEST_F(Window, PipesAndDevicesCauseAMessageAtOnce) {
   // Reading a pipe without a writer would block forever, and block the window with it.
   const std::string pipe = folder_.file("pipe.tutti");
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
@@ -78,7 +78,7 @@ TEST_F(Window, WhatIsNoFileIsAMessageAtOnce) {
   EXPECT_THAT(window_.status_text().toStdString(), HasSubstr("pipe"));
 }
 
-TEST_F(Window, WhatIsDamagedOrCutOffIsToldAsThatAndOnce) {
+TEST_F(Window, DamageAndTruncationAreDistinguishedAndReportedOnce) {
   const std::string whole = small_timeline();
   std::string damaged = whole;
   damaged.replace(9, 8, "\xff\xff\xff\xff\xff\xff\xff\xff");
@@ -93,7 +93,7 @@ TEST_F(Window, WhatIsDamagedOrCutOffIsToldAsThatAndOnce) {
   EXPECT_THAT(said_, HasSubstr("small timeline"));
 }
 
-TEST_F(Window, KeysZoomMoveAndGoBack) {
+TEST_F(Window, KeysZoomMoveAndUndoBoth) {
   open_small();
   const TimeRange all = view().view().range();
   press(Qt::Key_W);
@@ -116,7 +116,7 @@ TEST_F(Window, KeysZoomMoveAndGoBack) {
   EXPECT_EQ(view().view().range(), (TimeRange{kMs * 50, kMs * 60}));
 }
 
-TEST_F(Window, ClicksSelectAndKeysGoOnFromThere) {
+TEST_F(Window, ClicksSelectASpanAndKeysMoveTheSelection) {
   open_small();
   QTest::mouseClick(&view(), Qt::LeftButton, {}, point("worker 0/gpu1/compute", kMs * 10));
   ASSERT_TRUE(view().selected());
@@ -134,7 +134,7 @@ TEST_F(Window, ClicksSelectAndKeysGoOnFromThere) {
   EXPECT_FALSE(view().selected());
 }
 
-TEST_F(Window, DraggingSelectsARangeWithAltItZoomsWithTheMiddleButtonItMoves) {
+TEST_F(Window, DraggingSelectsZoomsOrMovesByModifierAndButton) {
   open_small();
   const QPoint from = point("worker 0/gpu0/compute", kMs * 50),
                to = point("worker 0/gpu0/compute", kMs * 150);
@@ -158,7 +158,7 @@ TEST_F(Window, DraggingSelectsARangeWithAltItZoomsWithTheMiddleButtonItMoves) {
   EXPECT_LT(core::to_ms(view().view().range().from), 1);
 }
 
-TEST_F(Window, TheKeyboardAloneReachesEveryRowAndGroup) {
+TEST_F(Window, TheKeyboardReachesEveryRowAndGroup) {
   open_small();
   view().setFocus();
   press(Qt::Key_Plus, Qt::ControlModifier);
@@ -178,7 +178,7 @@ TEST_F(Window, TheKeyboardAloneReachesEveryRowAndGroup) {
   EXPECT_EQ(view().layout_of_lines().lines().size(), lines);
 }
 
-TEST_F(Window, EveryActionHasAWordAndNoShortcutIsTakenTwice) {
+TEST_F(Window, EveryActionHasATextAndAUniqueShortcut) {
   std::set<QString> keys, ids;
   for (const Actions::Group& group : window_.actions_of().groups()) {
     for (QAction* const action : group.actions) {
@@ -191,7 +191,7 @@ TEST_F(Window, EveryActionHasAWordAndNoShortcutIsTakenTwice) {
   }
 }
 
-TEST_F(Window, ThePaletteHasEveryActionInWordsAsTheyAreRead) {
+TEST_F(Window, ThePaletteListsEveryAction) {
   const CommandPalette palette(window_.actions_of(), nullptr);
   const auto* const list = palette.findChild<QListWidget*>();
   ASSERT_TRUE(list);
@@ -202,7 +202,7 @@ TEST_F(Window, ThePaletteHasEveryActionInWordsAsTheyAreRead) {
         << row;
 }
 
-TEST_F(Window, EveryActionThatAsksForNoFileCanBeDoneWithAndWithoutATimeline) {
+TEST_F(Window, ActionsWithoutFileDialogsWorkWithAndWithoutATimeline) {
   for (const bool with : {false, true}) {
     if (with) open_small();
     for (const Actions::Group& group : window_.actions_of().groups()) {
@@ -220,7 +220,7 @@ TEST_F(Window, EveryActionThatAsksForNoFileCanBeDoneWithAndWithoutATimeline) {
   }
 }
 
-TEST_F(Window, ThemesAreRememberedAndDifferent) {
+TEST_F(Window, ThemesDifferAndAreRemembered) {
   open_small();
   window_.set_dark(false);
   const QImage light = view().picture({800, 600}, 1);
@@ -228,12 +228,12 @@ TEST_F(Window, ThemesAreRememberedAndDifferent) {
   const QImage dark = view().picture({800, 600}, 1);
   EXPECT_GT(qGray(light.pixel(2, 590)), 200);
   EXPECT_LT(qGray(dark.pixel(2, 590)), 60);
-  EXPECT_FALSE(QSettings().contains(QStringLiteral("dark"))) << "nobody has chosen it";
+  EXPECT_FALSE(QSettings().contains(QStringLiteral("dark"))) << "it is not selected";
   window_.actions_of().find(QStringLiteral("dark"))->trigger();
   EXPECT_FALSE(QSettings().value(QStringLiteral("dark"), true).toBool());
 }
 
-TEST_F(Window, ClosingWhileOpeningEndsIt) {
+TEST_F(Window, ClosingTheWindowStopsOpeningAFile) {
   const std::string path = write("small.tutti", small_timeline());
   window_.show();
   window_.open(QString::fromStdString(path));

@@ -64,7 +64,7 @@ TEST_F(Window, ATimelineThatChangesOnDiskIsOfferedForReload) {
   EXPECT_EQ(view().view().range(), (TimeRange{kMs * 20, kMs * 60})) << "the view stays";
 }
 
-TEST_F(Window, AnOverwrittenTimelineIsNotCalledDamaged) {
+TEST_F(Window, AnOverwrittenTimelineIsNotReportedAsDamaged) {
   const std::string path = write("small.tutti", small_timeline());
   ASSERT_TRUE(open(path));
   write("small.tutti", std::string(100, 'x'));
@@ -87,7 +87,7 @@ TEST_F(Window, MarksOfTwoWindowsOnOneFileAreKept) {
   EXPECT_EQ(window_.marks().marks().all().size(), 2u);
 }
 
-TEST_F(Window, TabLeavesThePanels) {
+TEST_F(Window, TabMovesTheFocusOutOfPanels) {
   open_small();
   for (const char* const name : {"details", "numbers"}) {
     auto* const table =
@@ -100,7 +100,7 @@ TEST_F(Window, TabLeavesThePanels) {
   }
 }
 
-TEST_F(Window, WholeRowsAreCopiedAndNumbersSorted) {
+TEST_F(Window, CopiesWholeRowsAndSortsNumerically) {
   open_small();
   auto* const table = window_.numbers().findChild<QTableWidget*>();
   ASSERT_EQ(table->rowCount(), 5);
@@ -131,7 +131,7 @@ TEST_F(Window, ASearchCountsAndUnderlinesItsMatches) {
   ASSERT_TRUE(QTest::qWaitFor([&] { return text_with(window_, "matches") == "16 matches"; }, 2000));
   window_.grab();
   EXPECT_EQ(bar->highlights().drawn(), 16);
-  EXPECT_FALSE(view().selected()) << "typing goes nowhere";
+  EXPECT_FALSE(view().selected()) << "typing changes nothing";
   QTest::keyClick(line, Qt::Key_Return);
   EXPECT_EQ(text_with(window_, "matches"), "1 of 16");
   QTest::keyClick(line, Qt::Key_Return);
@@ -158,7 +158,7 @@ TEST_F(Window, TheLegendHasEveryKindAndSearchesForIt) {
   EXPECT_FALSE(window_.legend().isVisible());
 }
 
-TEST_F(Window, TheDarkThemeIsThatOfEveryDialogMenuAndFloatingPanel) {
+TEST_F(Window, TheDarkThemeAppliesToDialogsMenusAndFloatingPanels) {
   open_small();
   window_.set_dark(true);
   const auto is_dark = [](const QWidget& widget) {
@@ -229,10 +229,10 @@ TEST_F(Window, AnExportProposesANameBesideTheTimeline) {
   EXPECT_EQ(window_.proposed_name(QStringLiteral(".png")).toStdString(), folder_.file("small.png"));
 }
 
-TEST_F(Window, AMenuIsAboutTheSpanUnderTheMouse) {
+TEST_F(Window, TheContextMenuIsForTheSpanUnderTheMouse) {
   open_small();
-  const QPoint there = point("worker 0/gpu0/compute", kMs * 10);
-  QContextMenuEvent event(QContextMenuEvent::Mouse, there, view().mapToGlobal(there));
+  const QPoint position = point("worker 0/gpu0/compute", kMs * 10);
+  QContextMenuEvent event(QContextMenuEvent::Mouse, position, view().mapToGlobal(position));
   QApplication::sendEvent(&view(), &event);
   ASSERT_TRUE(view().selected());
   auto* const menu = window_.findChild<QMenu*>(QStringLiteral("span menu"));
@@ -311,7 +311,7 @@ TEST_F(Window, AFileIsWatchedInABusyFolderAndBeforeItExists) {
   EXPECT_GT(writes, 5);
 }
 
-TEST_F(Window, WhatWasNotRecordedIsHatchedAndSaid) {
+TEST_F(Window, UnrecordedPartsAreHatchedWithANote) {
   const std::string text = test::small_scenario("algorithm: \"ring\"", 2, 2);
   core::RecordOptions record;
   record.level = core::RecordLevel::kSteps;
@@ -322,10 +322,11 @@ TEST_F(Window, WhatWasNotRecordedIsHatchedAndSaid) {
   EXPECT_THAT(window_.status_text().toStdString(),
               HasSubstr("recorded only the spans from 0.1 ms to 0.2 ms"));
   // Hatching changes colours of the part of a row that has no spans.
-  const QPoint there = point("worker 0/gpu0/compute", core::microseconds(20));
+  const QPoint position = point("worker 0/gpu0/compute", core::microseconds(20));
   const QImage image = view().grab().toImage();
   std::set<QRgb> colours;
-  for (int x = there.x() - 8; x < there.x() + 8; ++x) colours.insert(image.pixel(x, there.y() - 4));
+  for (int x = position.x() - 8; x < position.x() + 8; ++x)
+    colours.insert(image.pixel(x, position.y() - 4));
   EXPECT_GT(colours.size(), 1u);
   record = {};
   record.level = core::RecordLevel::kSteps;
@@ -375,7 +376,7 @@ TEST_F(Window, TheLegendHasRoomForEveryKindAndForWaits) {
   EXPECT_TRUE(QTest::qWaitFor([&] { return legend.height() < 30; }, 5000)) << "one line is enough";
 }
 
-TEST_F(Window, MarksWhoseFileCannotBeReadAreListedAsTheyAre) {
+TEST_F(Window, MarksAreListedButNotSavedIfTheirFileIsInvalid) {
   ASSERT_TRUE(open(write("small.tutti", small_timeline())));
   for (const int at : {20, 50, 80}) {
     view().select_range(TimeRange{kMs * at, kMs * (at + 5)});
@@ -402,9 +403,9 @@ TEST_F(Window, OnlyTheRowsOfTheDeviceOfTheSpanAreShown) {
       write("many.tutti", computation({{0, "gpu1"}, {0, "gpu10"}, {1, "gpu1"}, {11, "gpu1"}}))));
   auto* const bar = window_.findChild<SearchBar*>();
   bar->hide();
-  const QPoint there =
+  const QPoint position =
       point("worker 1/gpu1/compute", core::microseconds(4) + core::nanoseconds(500));
-  QContextMenuEvent event(QContextMenuEvent::Mouse, there, view().mapToGlobal(there));
+  QContextMenuEvent event(QContextMenuEvent::Mouse, position, view().mapToGlobal(position));
   QApplication::sendEvent(&view(), &event);
   auto* const menu = window_.findChild<QMenu*>(QStringLiteral("span menu"));
   ASSERT_TRUE(menu);

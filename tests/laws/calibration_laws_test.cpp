@@ -68,7 +68,7 @@ std::string log_of(const TemporaryFolder& folder, const std::string& name, const
   return folder.write(name, log);
 }
 
-TEST(CalibrationLaw, WhatWasSimulatedIsFoundAgainFromItsTimeline) {
+TEST(CalibrationLaw, FitReproducesTheParametersOfASimulatedTimeline) {
   const TemporaryFolder folder;
   for (const Figures truth : {Figures{3, 4, 20}, Figures{31, 0.9, 20}, Figures{0.4, 40, 20}}) {
     const std::string timeline = simulated(folder, "t", text_of(truth));
@@ -83,7 +83,7 @@ TEST(CalibrationLaw, WhatWasSimulatedIsFoundAgainFromItsTimeline) {
   }
 }
 
-TEST(CalibrationLaw, WhatWasSimulatedIsFoundAgainFromALog) {
+TEST(CalibrationLaw, FitReproducesTheParametersOfASimulatedLog) {
   const TemporaryFolder folder;
   for (const std::string algorithm : {"ring", "halving_doubling", "pscpu"}) {
     const std::string log = log_of(folder, "log", text_of({12, 1.5, 20}, algorithm), 0, 0);
@@ -93,7 +93,7 @@ TEST(CalibrationLaw, WhatWasSimulatedIsFoundAgainFromALog) {
   }
 }
 
-TEST(CalibrationLaw, OnTheTruthNothingChanges) {
+TEST(CalibrationLaw, TrueParametersDoNotChange) {
   const TemporaryFolder folder;
   const std::string text = text_of({3, 4, 20});
   const Calibration c = calibrated(
@@ -104,7 +104,7 @@ TEST(CalibrationLaw, OnTheTruthNothingChanges) {
     EXPECT_NEAR(f.value / f.figure.before, 1, 1e-3) << f.figure.name;
 }
 
-TEST(CalibrationLaw, IntervalsCoverTheTruthUnderNoise) {
+TEST(CalibrationLaw, IntervalsContainTheTruthUnderNoise) {
   const TemporaryFolder folder;
   std::map<std::string, int> covered;
   constexpr int kRuns = 16;
@@ -116,7 +116,7 @@ TEST(CalibrationLaw, IntervalsCoverTheTruthUnderNoise) {
     for (const auto& [name, truth] : truths) {
       const CalibratedFigure f = figure(c, name);
       EXPECT_EQ(f.determination, Determination::kDetermined);
-      EXPECT_LT(f.high / f.low, 1.5) << "the interval says something";
+      EXPECT_LT(f.high / f.low, 1.5) << "the interval is not too wide";
       if (f.low <= truth && truth <= f.high) ++covered[name];
     }
   }
@@ -125,7 +125,7 @@ TEST(CalibrationLaw, IntervalsCoverTheTruthUnderNoise) {
   for (const auto& [name, truth] : truths) EXPECT_GE(covered[name], 12) << name;
 }
 
-TEST(CalibrationLaw, NeitherNamesNorOrderOfFilesMatter) {
+TEST(CalibrationLaw, NamesAndOrderOfFilesDoNotMatter) {
   const TemporaryFolder folder;
   const std::string first = log_of(folder, "b.log", text_of({12, 1.5, 20}), 0.1, 1);
   const std::string second = log_of(folder, "a.log", text_of({12, 1.5, 20}), 0.1, 2);
@@ -168,7 +168,7 @@ TEST(CalibrationLaw, ReportsUndeterminedParameters) {
   }
 }
 
-TEST(CalibrationLaw, PacksDoNotTellAddingFromSendingButLaneStepsDo) {
+TEST(CalibrationLaw, OnlyLaneStepsDistinguishReductionFromTransfer) {
   // Every all-reduce adds half of the bytes that it sends. The times of packs therefore determine
   // only the sum of the cost of sending and the cost of adding.
   const TemporaryFolder folder;
@@ -190,7 +190,7 @@ TEST(CalibrationLaw, PacksDoNotTellAddingFromSendingButLaneStepsDo) {
   EXPECT_LT(steps.after.worst, 0.01);
 }
 
-TEST(CalibrationLaw, ALinkThatHeldBackIsRaisedNoFurtherThanNeeded) {
+TEST(CalibrationLaw, ALinkThatIsTooSlowIsRaisedOnlyAsFarAsNecessary) {
   const TemporaryFolder folder;
   // At the start of the fit, the PCIe link has the lowest bandwidth. The measurements are from a
   // network of 9 GB/s behind PCIe of 100 GB/s.
@@ -227,7 +227,7 @@ TEST(CalibrationLaw, TheWrittenClusterReproducesTheReportedTimes) {
   EXPECT_LT(again.before.worst, 0.005);
 }
 
-TEST(CalibrationLaw, KeptFiguresStayAndUnknownOnesAreRefused) {
+TEST(CalibrationLaw, KeptParametersDoNotChangeAndUnknownOnesAreRefused) {
   const TemporaryFolder folder;
   const std::string log = log_of(folder, "log", text_of({12, 1.5, 20}), 0.05, 4);
   const Calibration c = calibrated(text_of({3, 4, 20}), request({}, {log}, {"network"}));
@@ -237,7 +237,7 @@ TEST(CalibrationLaw, KeptFiguresStayAndUnknownOnesAreRefused) {
   EXPECT_THAT(test::kinds_of(refused), testing::ElementsAre("unknown-name --keep"));
 }
 
-TEST(CalibrationLaw, NcclOverTwoMachinesIsFoundAgain) {
+TEST(CalibrationLaw, FitReproducesTheParametersOfNcclOverTwoMachines) {
   const TemporaryFolder folder;
   const auto text = [](double latency, double card, double launch) {
     return fmt::format(

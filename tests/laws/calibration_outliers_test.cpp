@@ -57,7 +57,7 @@ std::string hosts(int workers, const std::string& odd_card, const std::string& o
              strategy);
 }
 
-TEST(CalibrationLawApart, ACardThatIsSlowerThanItsLikeIsFoundWithItsInterval) {
+TEST(CalibrationLawOutliers, FindsANicThatIsSlowerThanSimilarOnes) {
   const TemporaryFolder folder;
   for (const int workers : {4, 5}) {
     const std::string timeline =
@@ -77,7 +77,7 @@ TEST(CalibrationLawApart, ACardThatIsSlowerThanItsLikeIsFoundWithItsInterval) {
   }
 }
 
-TEST(CalibrationLawApart, ADeviceThatAddsMoreSlowlyThanItsLikeIsFoundWithItsInterval) {
+TEST(CalibrationLawOutliers, FindsADeviceThatReducesMoreSlowlyThanSimilarOnes) {
   const TemporaryFolder folder;
   const std::string shuffle = "algorithm: \"pscpu\" shards: 4";
   const std::string timeline =
@@ -87,7 +87,7 @@ TEST(CalibrationLawApart, ADeviceThatAddsMoreSlowlyThanItsLikeIsFoundWithItsInte
   EXPECT_NEAR(figure(c, "cpu.reduce").value, 30, 0.6);
 }
 
-TEST(CalibrationLawApart, ALinkOfAnotherLatencyThanItsLikeIsFoundWithItsInterval) {
+TEST(CalibrationLawOutliers, FindsALinkWhoseLatencyDiffersFromSimilarOnes) {
   const TemporaryFolder folder;
   const std::string ring = "algorithm: \"ring\"";
   for (const double latency : {4.0, 12.0}) {
@@ -100,14 +100,15 @@ TEST(CalibrationLawApart, ALinkOfAnotherLatencyThanItsLikeIsFoundWithItsInterval
     // kind keep their stated values.
     expect_found(c, "pcie.latency of w2/cpu0-w2/nic0", latency, 0.05);
     EXPECT_NEAR(figure(c, "network.latency").value, 5, 0.2);
-    EXPECT_NEAR(figure(c, "network.bandwidth").value, 2, 0.04) << "what is late is not slow";
+    EXPECT_NEAR(figure(c, "network.bandwidth").value, 2, 0.04)
+        << "a longer latency is not a lower bandwidth";
     for (const CalibratedFigure& f : c.figures)
       EXPECT_EQ(f.figure.name.find("bandwidth of"), std::string::npos);
     EXPECT_LT(c.after.worst, 0.02);
   }
 }
 
-TEST(CalibrationLawApart, ALinkMayBeBothSlowAndLate) {
+TEST(CalibrationLawOutliers, ALinkMayDeviateInBandwidthAndLatency) {
   const TemporaryFolder folder;
   const std::string ring = "algorithm: \"ring\"";
   const std::string timeline = simulated(folder, "both", hosts(5, "2", "1", "30", ring, 8, "nic0"),
@@ -157,7 +158,7 @@ std::string mesh(const std::string& odd, const std::string& odd_latency_us = "1"
          "}\n";
 }
 
-TEST(CalibrationLawApart, ALinkThatIsFasterThanItsLikeIsFoundWithItsInterval) {
+TEST(CalibrationLawOutliers, FindsALinkThatIsFasterThanSimilarOnes) {
   const TemporaryFolder folder;
   const std::string timeline = simulated(folder, "fast", mesh("80"), core::RecordLevel::kSteps);
   const Calibration c = calibrated(mesh("40"), request({timeline}, {}, {}));
@@ -165,7 +166,7 @@ TEST(CalibrationLawApart, ALinkThatIsFasterThanItsLikeIsFoundWithItsInterval) {
   EXPECT_NEAR(figure(c, "nvlink.bandwidth").value, 40, 1);
 }
 
-TEST(CalibrationLawApart, ALinkThatIsEarlierThanItsLikeIsFoundWithItsInterval) {
+TEST(CalibrationLawOutliers, FindsALinkWhoseLatencyIsShorterThanThatOfSimilarOnes) {
   const TemporaryFolder folder;
   const std::string timeline =
       simulated(folder, "early", mesh("40", "0.25"), core::RecordLevel::kSteps);
@@ -174,7 +175,7 @@ TEST(CalibrationLawApart, ALinkThatIsEarlierThanItsLikeIsFoundWithItsInterval) {
   EXPECT_NEAR(figure(c, "nvlink.latency").value, 1, 0.05);
 }
 
-TEST(CalibrationLawApart, ReportsParametersThatCannotBeSeparated) {
+TEST(CalibrationLawOutliers, ReportsParametersThatCannotBeSeparated) {
   const TemporaryFolder folder;
   // With two workers, every message crosses the links of both workers.
   const std::string two = text_of({3, 4, 20}, "ring", 2);
@@ -187,7 +188,7 @@ TEST(CalibrationLawApart, ReportsParametersThatCannotBeSeparated) {
               testing::Contains(HasSubstr("no timeline has schedule steps (--record steps)")));
 }
 
-TEST(CalibrationLawApart, WhatWaitsInQueuesIsNotTakenForSlow) {
+TEST(CalibrationLawOutliers, WaitingInQueuesIsNotMistakenForASlowLink) {
   const TemporaryFolder folder;
   // Packs start at the same time, and a worker sends to all others at once.
   const std::string crowded = "algorithm: \"pscpu\" merging: SEPARATE launch: CONCURRENT";
@@ -252,13 +253,13 @@ bool one_is_an_outlier(const Calibration& calibration) {
       [](const CalibratedFigure& f) { return f.figure.name.find(" of ") != std::string::npos; });
 }
 
-TEST(CalibrationLawApart, WhatWaitedForACoreIsNotTakenForASlowLink) {
+TEST(CalibrationLawOutliers, WaitingForACpuCoreIsNotMistakenForASlowLink) {
   const TemporaryFolder folder;
   const std::string slow = hosts(4, "1", "10", "30");
   const std::string stated = hosts(4, "2", "10", "30");
   const Calibration quiet =
       calibrated(stated, request({as_if_run(folder, slow, 0.09, false)}, {}, {}));
-  EXPECT_TRUE(one_is_an_outlier(quiet)) << "a little waiting hides nothing";
+  EXPECT_TRUE(one_is_an_outlier(quiet)) << "a short wait does not hide the slow link";
   EXPECT_THAT(quiet.notes,
               testing::Not(testing::Contains(HasSubstr("workers waited for a CPU core"))));
   const Calibration crowded =
@@ -269,7 +270,7 @@ TEST(CalibrationLawApart, WhatWaitedForACoreIsNotTakenForASlowLink) {
                                  HasSubstr("for up to 50 %"), HasSubstr("up to 2 times as high"))));
 }
 
-TEST(CalibrationLawApart, LinksThatAreThereInNameAloneAreNotLookedAt) {
+TEST(CalibrationLawOutliers, LinksThatTheRunDidNotUseAreNotChecked) {
   const TemporaryFolder folder;
   const std::string fast = mesh("80");
   const std::string stated = mesh("40");
@@ -280,7 +281,7 @@ TEST(CalibrationLawApart, LinksThatAreThereInNameAloneAreNotLookedAt) {
   EXPECT_THAT(c.notes, testing::Contains(HasSubstr("devices were emulated in host memory")));
 }
 
-TEST(CalibrationLawApart, FitsOneParameterPerKindWithoutOutliers) {
+TEST(CalibrationLawOutliers, FitsOneParameterPerKindWithoutOutliers) {
   const TemporaryFolder folder;
   const std::string timeline =
       simulated(folder, "even", hosts(4, "2", "10", "30"), core::RecordLevel::kSteps);

@@ -137,7 +137,7 @@ TEST_P(ClosedForm, RecursiveDoubling) {
 
 /// Each of two ranks is the root of one tree. So each port sends half of the buffer up, and then
 /// half down.
-TEST(DoubleTree, OfTwoRanksIsAMessageUpAndOneDown) {
+TEST(DoubleTree, WithTwoRanksIsOneMessageInEachDirection) {
   const Costs costs;
   const auto cluster = test::plain_cluster(2, costs.rates);
   for (const std::int64_t e : {std::int64_t{1}, std::int64_t{1001}, std::int64_t{200'000}}) {
@@ -260,7 +260,7 @@ TEST_P(ClosedForm, ReduceScatterAndAllGatherByARing) {
   }
 }
 
-TEST_P(ClosedForm, HalvesAndTrees) {
+TEST_P(ClosedForm, HalvingAndTrees) {
   const int n = ranks();
   if (!std::has_single_bit(static_cast<unsigned>(n))) return;
   const int hops = std::countr_zero(static_cast<unsigned>(n));
@@ -293,7 +293,7 @@ TEST_P(ClosedForm, HalvesAndTrees) {
   }
 }
 
-TEST_P(ClosedForm, InOneHop) {
+TEST_P(ClosedForm, DirectMessages) {
   const int n = ranks();
   for (const std::int64_t block : kBlocks) {
     const Time others =

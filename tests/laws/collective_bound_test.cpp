@@ -23,7 +23,7 @@ Time crossing(std::int64_t bytes) {
   return transfer_time(Bytes(bytes), plain_rates().link) + plain_rates().latency;
 }
 
-TEST(CollectiveBound, IsWhatEachDeviceHasToSendOrGet) {
+TEST(CollectiveBound, IsTheTimeToSendOrReceiveTheBytesOfADevice) {
   constexpr std::int64_t kBytes = 96'000'000;
   for (const int n : {2, 4, 16}) {
     const auto cluster = test::plain_cluster(n, plain_rates());

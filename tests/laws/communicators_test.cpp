@@ -83,7 +83,7 @@ std::string tensor(int size, int stride, const std::string& rest, const std::str
                      size, stride, rest, exchange);
 }
 
-TEST(Exchanges, ThatComputationWaitsForAddUpToTheirNumber) {
+TEST(Exchanges, BlockingExchangesLengthenTheStepByTheirNumber) {
   const Kept without = simulated(read(8, ""));
   for (const auto& [size, stride] :
        {std::pair(2, 1), std::pair(4, 1), std::pair(4, 2), std::pair(8, 1)}) {
@@ -110,7 +110,7 @@ TEST(Exchanges, HappenInEveryPassOfEveryMicroBatch) {
       << "3 steps, passes, exchanges; each of 4 ranks sends what it reduces once, over 4 links";
 }
 
-TEST(Exchanges, OverlappingOnesAreHiddenByComputation) {
+TEST(Exchanges, OverlappingExchangesAreHiddenByComputation) {
   const Kept without = simulated(read(4, ""));
   // The exchanges start in the middle and at the end of the forward pass. 3 ms of computation hide
   // the first exchange, and nothing hides the second exchange.
@@ -120,7 +120,7 @@ TEST(Exchanges, OverlappingOnesAreHiddenByComputation) {
   EXPECT_EQ(length(with.steps[1]), length(without.steps[1]) + ring_of(4, 100'000));
 }
 
-TEST(Exchanges, OfOneCommunicatorFollowEachOtherAndOfTwoDoNot) {
+TEST(Exchanges, ExchangesOfOneCommunicatorAreSerializedAndThoseOfTwoAreNot) {
   // There are two groups of two hosts, which share no port. So only exchanges of the same hosts can
   // overlap.
   const std::string one =
@@ -141,7 +141,7 @@ TEST(Exchanges, OfOneCommunicatorFollowEachOtherAndOfTwoDoNot) {
 
 /// Both groups of four GPUs of a machine communicate at the same time. On the machine's NVSwitch,
 /// the two groups share no link.
-TEST(Exchanges, OfGpusTakeTheTimeOfTheirCollective) {
+TEST(Exchanges, ExchangesOfGpusTakeTheTimeOfTheirCollective) {
   const core::Library& library = test::shipped_library();
   for (const char* const collective :
        {"ALL_REDUCE", "ALL_TO_ALL", "REDUCE_SCATTER", "ALL_GATHER"}) {
@@ -175,7 +175,7 @@ TEST(Exchanges, OfGpusTakeTheTimeOfTheirCollective) {
   }
 }
 
-TEST(Exchanges, SlowGradientsOnTheSameLinks) {
+TEST(Exchanges, SlowDownGradientsOnTheSameLinks) {
   const Kept alone = simulated(read(4, "", "", "", "forward_ms: 6"));
   // At the end of the backward pass, the last pack and the exchange start together.
   const Kept both = simulated(read(4, tensor(4, 1, "", "bytes: 4000000 per_backward: 1")));
@@ -186,7 +186,7 @@ TEST(Exchanges, SlowGradientsOnTheSameLinks) {
   EXPECT_GT(length(both.steps[1]), length(alone.steps[1]));
 }
 
-TEST(SplitModel, GradientsAreReducedAmongThoseOfTheSamePart) {
+TEST(SplitModel, GradientsAreReducedAmongReplicasOfTheSameModelPart) {
   const std::string one_pack = "bytes_per_pack: 0 merging: CONCAT";
   for (const auto& [size, stride] :
        {std::pair(2, 1), std::pair(4, 1), std::pair(2, 4), std::pair(8, 1)}) {
@@ -196,7 +196,7 @@ TEST(SplitModel, GradientsAreReducedAmongThoseOfTheSamePart) {
                     size, stride),
         one_pack);
     const Kept kept = simulated(scenario);
-    ASSERT_EQ(kept.packs.size(), 3u) << "a pack of three steps, told once for all groups";
+    ASSERT_EQ(kept.packs.size(), 3u) << "one pack in three steps, recorded once for all groups";
     for (const core::PackRecord& pack : kept.packs)
       EXPECT_EQ(pack.end - pack.last_start, ring_of(8 / size, 240'000)) << size << " by " << stride;
     EXPECT_TRUE(kept.info.bound_reason.empty()) << "the bounds are of an all-reduce over all";
@@ -205,7 +205,7 @@ TEST(SplitModel, GradientsAreReducedAmongThoseOfTheSamePart) {
 
 /// With random groups and noise, every run must complete, the critical path must explain the step
 /// time, and a repeated run must be identical.
-TEST(Communicators, OfAnyKindEndAndAreExplained) {
+TEST(Communicators, RunsWithRandomCommunicatorsEndAndAreExplained) {
   core::Random random(5);
   const char* const collectives[] = {"ALL_REDUCE", "REDUCE_SCATTER", "ALL_GATHER",
                                      "BROADCAST",  "REDUCE",         "SEND_RECEIVE"};
@@ -259,7 +259,7 @@ TEST(Communicators, TheCriticalPathIsDescribedInWords) {
   EXPECT_THAT(words[0], testing::HasSubstr("for 50 exchanges (tensor)"));
 }
 
-TEST(Communicators, MistakesAreReported) {
+TEST(Communicators, ErrorsAreReported) {
   const auto kinds = [](const std::string& communicators) {
     return test::kinds_of(read(8, communicators, ""));
   };

@@ -141,7 +141,7 @@ std::vector<Case> cases() {
   };
 }
 
-TEST(ExecutionTraces, SharedCollectivesTakeAnEndOfTheirBandOnce) {
+TEST(ExecutionTraces, TheBandFactorIsAppliedOnceToSharedCollectives) {
   const Scenario step =
       scenario_of(cluster(2) +
                   "workload { variable { name: \"a\" shape: 300000 } variable { name: \"b\" shape: "
@@ -159,7 +159,7 @@ TEST(ExecutionTraces, SharedCollectivesTakeAnEndOfTheirBandOnce) {
               before->band.high * static_cast<double>(before->work.count()), 1);
 }
 
-TEST(ExecutionTraces, AChakraTraceOfAStepTakesItsTime) {
+TEST(ExecutionTraces, AnExportedChakraTraceTakesTheTimeOfTheStep) {
   for (const Case& one : cases()) {
     SCOPED_TRACE(one.name);
     const Scenario scenario = scenario_of(one.text);
@@ -174,7 +174,7 @@ TEST(ExecutionTraces, AChakraTraceOfAStepTakesItsTime) {
   }
 }
 
-TEST(ExecutionTraces, AGoalScheduleOfAStepTakesItsTime) {
+TEST(ExecutionTraces, AnExportedGoalScheduleTakesTheTimeOfTheStep) {
   for (const Case& one : cases()) {
     SCOPED_TRACE(one.name);
     Scenario scenario = scenario_of(one.text);

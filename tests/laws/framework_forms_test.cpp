@@ -78,11 +78,11 @@ std::vector<std::string> error_of(const std::string& strategy) {
 
 constexpr std::int64_t kA = 4'000'000, kB = 2'000'000, kC = 2'800'000;
 
-TEST(PytorchDdp, HasBucketsOfItsOwnDefaults) {
+TEST(PytorchDdp, HasTheDefaultBucketsOfPyTorch) {
   EXPECT_THAT(pack_bytes("pytorch_ddp {}"), ElementsAre(kC, kB + kA))
       << "the first bucket is closed at 1 MiB";
   EXPECT_THAT(pack_bytes("pytorch_ddp { bucket_cap_mb: 25 }"), ElementsAre(kC + kB + kA))
-      << "a cap that is said is of all";
+      << "an explicit cap applies to all buckets";
   EXPECT_THAT(pack_bytes("pytorch_ddp { bucket_cap_mb: 4 }"), ElementsAre(kC + kB, kA));
   EXPECT_THAT(pack_bytes("pytorch_ddp { bucket_cap_mb: 0 }"), ElementsAre(kC, kB, kA));
   EXPECT_THAT(pack_bytes("pytorch_ddp { bucket_cap_mb: 4 first_bucket_bytes: 1 }"),
@@ -106,7 +106,7 @@ TEST(PytorchDdp, HasTheBucketsOfARealRun) {
   EXPECT_THAT(elements, ElementsAre(2'049'000, 7'875'584, 6'563'840, 6'637'568, 2'431'040));
 }
 
-TEST(PytorchDdp, IsTheSamePacksOneAfterTheOtherWithCopies) {
+TEST(PytorchDdp, IsEquivalentToSerialPacksWithCopies) {
   EXPECT_EQ(
       simulated("pytorch_ddp { bucket_cap_mb: 25 }").length(),
       simulated("bytes_per_pack: 0 merging: CONCAT launch: SERIAL update: AFTER_ALL").length());
@@ -139,7 +139,7 @@ TEST(DeepSpeed, WithoutOverlapTheBackwardPassWaitsForEveryBucket) {
   EXPECT_EQ(waiting.length(), overlapped.length() + (c.end - c.first_start));
 }
 
-TEST(Megatron, IsOneBucketUnlessItOverlaps) {
+TEST(Megatron, HasOneBucketWithoutOverlap) {
   EXPECT_THAT(pack_bytes("megatron {}"), ElementsAre(kC + kB + kA));
   EXPECT_THAT(pack_bytes("megatron { overlap_grad_reduce: true }"), ElementsAre(kC + kB + kA))
       << "40 million elements";
@@ -153,7 +153,7 @@ TEST(Megatron, IsOneBucketUnlessItOverlaps) {
             simulated("pytorch_ddp { bucket_cap_mb: 25 gradient_as_bucket_view: true }").length());
 }
 
-TEST(BytePs, CutsTensorsIntoParts) {
+TEST(BytePs, DividesTensorsIntoPartitions) {
   EXPECT_THAT(pack_bytes("byteps { partition_bytes: 2000000 }"),
               ElementsAre(2'002'944, kC - 2'002'944, kB, 2'002'944, kA - 2'002'944))
       << "489 pages";
@@ -162,7 +162,7 @@ TEST(BytePs, CutsTensorsIntoParts) {
       << "nothing is cut";
 }
 
-TEST(Frameworks, RefuseASecondWayOfPacking) {
+TEST(Frameworks, RefuseASecondPackingRule) {
   EXPECT_THAT(error_of("pytorch_ddp {} bytes_per_pack: 0"),
               ElementsAre("conflict Strategy.bytes_per_pack"));
   EXPECT_THAT(error_of("megatron {} num_packs: 2"), ElementsAre("conflict Strategy.num_packs"));

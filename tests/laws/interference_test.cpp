@@ -90,11 +90,11 @@ std::int64_t quotient_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / 
 
 // --- closed forms ---
 
-TEST(Interference, ALayerLosesItsMultiprocessorsForAsLongAsTheCollectiveIsOnTheDevice) {
+TEST(Interference, ALayerLosesMultiprocessorsWhileTheCollectiveIsOnTheDevice) {
   const KeptSpans kept = simulated_spans(scenario({}, "channels: 1 bytes_per_pack: 1"));
   const core::PackRecord b = pack_of(kept, 0);
   const Time flight = b.end - b.first_start;
-  ASSERT_LT(flight, core::milliseconds(3)) << "it is over before the layer is";
+  ASSERT_LT(flight, core::milliseconds(3)) << "the collective ends before the layer";
   const Time slowed(quotient_up(flight.count(), 20));
   for (const core::StepRecord& step : kept.steps()) {
     EXPECT_EQ(step.slowed, slowed);
@@ -103,7 +103,7 @@ TEST(Interference, ALayerLosesItsMultiprocessorsForAsLongAsTheCollectiveIsOnTheD
   }
 }
 
-TEST(Interference, ALayerBelowACollectiveGoesAtTheShareThatIsLeft) {
+TEST(Interference, ALayerDuringACollectiveRunsOnTheRemainingMultiprocessors) {
   for (const int channels : {1, 4, 8, 19, 32}) {
     const KeptSpans kept = simulated_spans(
         scenario({.link_gb_per_s = 0.01}, fmt::format("channels: {} bytes_per_pack: 1", channels)));
@@ -114,7 +114,7 @@ TEST(Interference, ALayerBelowACollectiveGoesAtTheShareThatIsLeft) {
   }
 }
 
-TEST(Interference, SlowsEarlyRanksWhileTheirKernelsWait) {
+TEST(Interference, WaitingKernelsSlowEarlyRanks) {
   const std::string late = "}\nconditions { slow { worker: 0 device: \"gpu1\" slowdown: 1.3 }";
   const KeptSpans kept =
       simulated_spans(scenario({}, "channels: 1 bytes_per_pack: 1", "steps: 1 " + late));

@@ -63,7 +63,7 @@ std::vector<Where> machines() {
           {"dgx1-v100", 1, 8}, {"pcie4-a100", 1, 4}, {"ec2-g4dn-metal", 1, 8}};
 }
 
-TEST(NcclInsideWorkers, AStageAloneTakesWhatPerfPredictsForOneNode) {
+TEST(NcclInsideWorkers, ASingleStageTakesTheTimeThatPerfPredictsForOneNode) {
   for (const Where& where : machines()) {
     for (const std::int64_t bytes : {16, 4096, 65536, 1 << 20, 12'345'676, 1 << 28}) {
       for (const char* model : {"FIFO", "FAIR", "IDEAL"}) {
@@ -79,7 +79,7 @@ TEST(NcclInsideWorkers, AStageAloneTakesWhatPerfPredictsForOneNode) {
   }
 }
 
-TEST(NcclInsideWorkers, TheWholeTakesItsPartsOneAfterTheOther) {
+TEST(NcclInsideWorkers, TheCollectiveTakesTheSumOfItsStages) {
   for (const Where& where :
        {Where{"hgx-h100", 4, 8}, Where{"dgx1-v100", 2, 8}, Where{"pcie4-a100", 4, 4}}) {
     for (const char* algorithm : {"nccl/ring", "nccl/xring", "nccl/halving_doubling",
@@ -107,7 +107,7 @@ TEST(NcclInsideWorkers, TheWholeTakesItsPartsOneAfterTheOther) {
   }
 }
 
-TEST(NcclInsideWorkers, AllReduceAndBroadcastAreAroundWhatGoesBetweenWorkers) {
+TEST(NcclInsideWorkers, StagesInsideWorkersPrecedeAndFollowTheStageAcrossWorkers) {
   const core::Scenario scenario = test::read(
       text({"hgx-h100", 2, 8}, variable("v", 1 << 26), "algorithm: \"nccl/ring\" reduction: MEAN"));
   const core::CollectiveParts& parts =
@@ -154,7 +154,7 @@ TEST(NcclInsideWorkers, BytePsPushesByReduceScatterAndPullsByAllGather) {
   EXPECT_EQ(took(packs.at(0)), one_after_the_other(push, where, core::NetworkModel::kFifo));
 }
 
-TEST(NcclInsideWorkers, FoldedAndRememberedRunsSayTheSame) {
+TEST(NcclInsideWorkers, FoldingAndSkippingStepsDoNotChangeTheResult) {
   for (const char* algorithm : {"nccl/ring", "nccl/halving_doubling", "nccl/recursive_doubling"}) {
     for (const Where& where :
          {Where{"hgx-h100", 4, 8}, Where{"dgx-a100", 8, 8}, Where{"pcie4-a100", 2, 4}}) {
@@ -166,12 +166,14 @@ TEST(NcclInsideWorkers, FoldedAndRememberedRunsSayTheSame) {
             fmt::format("algorithm: \"{}\" launch: CONCURRENT bytes_per_pack: 1 reduction: MEAN",
                         algorithm),
             fmt::format("steps: 4 network_model: {}", model)));
-        const auto whole = test::told(summary_of(scenario));
-        EXPECT_EQ(test::told(summary_of(scenario, sim::Folds::kAlways)), whole)
+        const auto whole = test::summary_values(summary_of(scenario));
+        EXPECT_EQ(test::summary_values(summary_of(scenario, sim::Folds::kAlways)), whole)
             << where.machine << " " << model;
-        EXPECT_EQ(test::told(summary_of(scenario, sim::Folds::kNever, sim::SkipRepeats::kAlways)),
+        EXPECT_EQ(test::summary_values(
+                      summary_of(scenario, sim::Folds::kNever, sim::SkipRepeats::kAlways)),
                   whole);
-        EXPECT_EQ(test::told(summary_of(scenario, sim::Folds::kAlways, sim::SkipRepeats::kAlways)),
+        EXPECT_EQ(test::summary_values(
+                      summary_of(scenario, sim::Folds::kAlways, sim::SkipRepeats::kAlways)),
                   whole);
       }
     }
@@ -202,7 +204,7 @@ TEST(NcclInsideWorkers, ConcurrentPacksTakeBetweenOneAndTwoTimes) {
   }
 }
 
-TEST(NcclInsideWorkers, KernelsHoldMultiprocessorsWhileTheyRunAndNotWhileOthersAreWaitedFor) {
+TEST(NcclInsideWorkers, KernelsUseMultiprocessorsOnlyDuringTheirStages) {
   // 40 ms of computation hide the whole transfer of the large pack.
   std::string on =
       text({"hgx-h100", 2, 8},
@@ -222,7 +224,7 @@ TEST(NcclInsideWorkers, KernelsHoldMultiprocessorsWhileTheyRunAndNotWhileOthersA
   EXPECT_EQ(summary_of(scenario).steady_parts()->slowed, lost);
 }
 
-TEST(NcclInsideWorkers, RecordedStepsAreThoseOfTheWholesSchedule) {
+TEST(NcclInsideWorkers, RecordedStepsAreThoseOfTheWholeSchedule) {
   const core::Scenario scenario = test::read(text({"pcie4-a100", 3, 4}, variable("v", 1 << 20),
                                                   "algorithm: \"nccl/pscpu\" reduction: MEAN"));
   const core::Collective& collective = scenario.plan.collective(scenario.plan.packs.front());
@@ -271,7 +273,7 @@ TEST(NcclInsideWorkers, RecordedStepsAreThoseOfTheWholesSchedule) {
   }
 }
 
-TEST(NcclInsideWorkers, PacksThatAreFusedHaveTheTimesOfTheWhole) {
+TEST(NcclInsideWorkers, FusedPacksHaveTheTimeOfTheFusedBuffer) {
   const Where where{"hgx-h100", 1, 8};
   const core::Scenario scenario =
       test::read(text(where, variable("a", 1 << 20) + variable("b", 1 << 20),
@@ -288,7 +290,7 @@ TEST(NcclInsideWorkers, PacksThatAreFusedHaveTheTimesOfTheWhole) {
               testing::Contains(testing::HasSubstr("inside workers")));
 }
 
-TEST(NcclInsideWorkers, BandsReleasesAndSettingsAreNccls) {
+TEST(NcclInsideWorkers, FollowBandsReleasesAndSettingsOfNccl) {
   const Where where{"hgx-h100", 2, 8};
   const auto settings = [&](const std::string& nccl) {
     return test::read(text(where, variable("v", 1 << 26), "algorithm: \"nccl/ring\" " + nccl));
@@ -313,7 +315,7 @@ TEST(NcclInsideWorkers, BandsReleasesAndSettingsAreNccls) {
               testing::StartsWith("inside workers all_reduce by"));
 }
 
-TEST(NcclInsideWorkers, RingsAreToBeHadAndUnknownMachinesSaySo) {
+TEST(NcclInsideWorkers, RingsCanBeRequestedAndUnknownMachinesCauseANote) {
   const Where where{"hgx-h100", 2, 8};
   const core::Scenario rings = test::read(
       text(where, variable("v", 1 << 20), "algorithm: \"nccl/ring\"", "steps: 1 nccl: RINGS"));
@@ -321,7 +323,7 @@ TEST(NcclInsideWorkers, RingsAreToBeHadAndUnknownMachinesSaySo) {
   EXPECT_TRUE(core::nccl_notes(rings).empty());
   core::Scenario both = test::read(text(where, variable("v", 1 << 20), "algorithm: \"nccl/ring\""));
   core::simulate_as_rings(both);
-  EXPECT_EQ(test::told(summary_of(both)), test::told(summary_of(rings)));
+  EXPECT_EQ(test::summary_values(summary_of(both)), test::summary_values(summary_of(rings)));
   // The reference is the schedule run alone, which consists of rings.
   EXPECT_EQ(
       took(summary_of(rings).last_packs().front()),
@@ -343,7 +345,7 @@ TEST(NcclInsideWorkers, RingsAreToBeHadAndUnknownMachinesSaySo) {
   ASSERT_TRUE(unknown) << unknown.error().message();
   EXPECT_FALSE(core::timed_parts(unknown->plan.collective(unknown->plan.packs.front())));
   EXPECT_NE(unknown->why_rings, "");
-  EXPECT_FALSE(summary_of(*unknown).info().notes.empty()) << "of which one says so";
+  EXPECT_FALSE(summary_of(*unknown).info().notes.empty()) << "one of the notes states it";
 }
 
 }  // namespace

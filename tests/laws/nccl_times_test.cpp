@@ -49,7 +49,7 @@ const std::vector<Where>& setups() {
   return all;
 }
 
-TEST(NcclTimes, APackAloneTakesWhatPerfPredicts) {
+TEST(NcclTimes, ASinglePackTakesTheTimeThatPerfPredicts) {
   for (const Where& where : setups()) {
     for (const std::int64_t bytes : {16, 4096, 65536, 1 << 20, 12'345'676, 1 << 28}) {
       for (const char* model : {"FIFO", "FAIR", "IDEAL"}) {
@@ -64,7 +64,7 @@ TEST(NcclTimes, APackAloneTakesWhatPerfPredicts) {
   }
 }
 
-TEST(NcclTimes, EveryCollectiveAloneTakesWhatPerfPredicts) {
+TEST(NcclTimes, EveryCollectiveTakesTheTimeThatPerfPredicts) {
   using core::CollectiveKind;
   const std::pair<const char*, CollectiveKind> kinds[] = {
       {"REDUCE_SCATTER", CollectiveKind::kReduceScatter},
@@ -113,7 +113,7 @@ nccl::Prediction by_network(const Where& where, const std::string& algorithm, st
                        *nccl::Parameters::load(test::shipped_library().folder()));
 }
 
-TEST(NcclTimes, PacksByANetworkThatReducesTakeWhatPerfPredicts) {
+TEST(NcclTimes, PacksWithInNetworkReductionTakeTheTimeThatPerfPredicts) {
   for (const Where& where : {Where{"hgx-h100", 4, 8}, Where{"dgx-a100", 3, 8}}) {
     for (const std::string algorithm : kByNetwork) {
       if (algorithm == "NVLS" && where.machine == "dgx-a100") continue;
@@ -138,7 +138,7 @@ TEST(NcclTimes, PacksByANetworkThatReducesTakeWhatPerfPredicts) {
 
 // S bytes on 8 nodes of 8 GPUs with a card each. With in-network reduction, each card carries S/8
 // per direction. With rings, it carries 2 · 63/64 S/8.
-TEST(NcclTimes, ANetworkThatReducesHalvesWhatCardsCarry) {
+TEST(NcclTimes, InNetworkReductionHalvesTheBytesOfNics) {
   const Where where{"hgx-h100", 8, 8};
   const std::int64_t bytes = 1 << 28;
   const auto most = [&](const std::string& strategy) {
@@ -157,7 +157,7 @@ TEST(NcclTimes, ANetworkThatReducesHalvesWhatCardsCarry) {
         << algorithm;
 }
 
-TEST(NcclTimes, WithoutSuchANetworkTheVariableChangesNothing) {
+TEST(NcclTimes, WithoutInNetworkReductionTheVariableChangesNothing) {
   const Where where{"hgx-h100", 4, 8};
   const auto step = [&](const std::string& nccl) {
     return took(
@@ -206,7 +206,7 @@ TEST(NcclTimes, TwoLargePacksShareTheLinks) {
   }
 }
 
-TEST(NcclTimes, OtherTrafficOnTheLinksHoldsAPackUp) {
+TEST(NcclTimes, OtherTrafficOnTheLinksDelaysAPack) {
   const Where where{"hgx-h100", 2, 8};
   const std::string alone = text_on(where, variable("v", 1 << 28));
   for (const double share : {0.5, 0.25}) {
@@ -227,7 +227,7 @@ TEST(NcclTimes, OtherTrafficOnTheLinksHoldsAPackUp) {
   }
 }
 
-TEST(NcclTimes, FoldedAndRememberedRunsSayTheSameWhateverTheElements) {
+TEST(NcclTimes, FoldingAndSkippingStepsDoNotChangeTheResult) {
   for (const Where& where :
        {Where{"hgx-h100", 4, 8}, Where{"dgx-a100", 8, 8}, Where{"dgx1-v100", 3, 8}}) {
     for (const char* run : {"FIFO", "FAIR", "FIFO nccl: CALIBRATED"}) {
@@ -239,11 +239,13 @@ TEST(NcclTimes, FoldedAndRememberedRunsSayTheSameWhateverTheElements) {
                       variable("c", (1 << 16) + more, 0.1) + variable("d", more + 4, 0.1),
                   "launch: CONCURRENT bytes_per_pack: 1 reduction: MEAN",
                   fmt::format("steps: 4 network_model: {}", run)));
-      const auto whole = test::told(summary_of(scenario));
-      EXPECT_EQ(test::told(summary_of(scenario, sim::Folds::kAlways)), whole);
-      EXPECT_EQ(test::told(summary_of(scenario, sim::Folds::kNever, sim::SkipRepeats::kAlways)),
-                whole);
-      EXPECT_EQ(test::told(summary_of(scenario, sim::Folds::kAlways, sim::SkipRepeats::kAlways)),
+      const auto whole = test::summary_values(summary_of(scenario));
+      EXPECT_EQ(test::summary_values(summary_of(scenario, sim::Folds::kAlways)), whole);
+      EXPECT_EQ(
+          test::summary_values(summary_of(scenario, sim::Folds::kNever, sim::SkipRepeats::kAlways)),
+          whole);
+      EXPECT_EQ(test::summary_values(
+                    summary_of(scenario, sim::Folds::kAlways, sim::SkipRepeats::kAlways)),
                 whole);
     }
   }
@@ -281,7 +283,7 @@ TEST(NcclTimes, TheScenarioCanSetTheLaunchTime) {
       core::time_from_us(predicted_us(where, 1 << 20)) - time.launch + core::microseconds(50));
 }
 
-TEST(NcclTimes, ChannelsTakeMultiprocessorsFromWhatComputes) {
+TEST(NcclTimes, ChannelsTakeMultiprocessorsFromComputation) {
   const Where where{"hgx-h100", 1, 8};
   std::string on = text_on(
       where, "compute_bound_percent: 100 " + variable("a", 4, 20) + variable("b", 1 << 26, 1),
@@ -316,7 +318,7 @@ TEST(NcclTimes, EveryPackReportsItsChoice) {
   EXPECT_THAT(core::nccl_notes(scenario), testing::Contains(testing::HasSubstr("NCCL 2.21.5")));
 }
 
-TEST(NcclTimes, SettingsDecideAsInNccl) {
+TEST(NcclTimes, SettingsHaveTheEffectOfNccls) {
   const auto choice = [](const std::string& settings) {
     const core::Scenario scenario =
         test::read(text_on({"hgx-h100", 2, 8}, variable("v", 1 << 26), settings));
@@ -330,7 +332,7 @@ TEST(NcclTimes, SettingsDecideAsInNccl) {
   EXPECT_EQ(choice("channels: 4 nccl { set: \"NCCL_ALGO=Ring\" }").channels, 4);
 }
 
-TEST(NcclTimes, UnknownMachinesSaySoAndGoInRings) {
+TEST(NcclTimes, UnknownMachinesUseRingsWithANote) {
   const std::string box =
       "machine { name: \"box\" device { name: \"gpu[0-3]\" kind: GPU memory_gb_per_s: 1000 } "
       "switch { name: \"nvs\" "
@@ -346,20 +348,20 @@ TEST(NcclTimes, UnknownMachinesSaySoAndGoInRings) {
   ASSERT_TRUE(scenario) << scenario.error().message();
   EXPECT_EQ(scenario->plan.collective(scenario->plan.packs.front()).nccl, nullptr);
   EXPECT_NE(scenario->why_rings, "");
-  EXPECT_FALSE(summary_of(*scenario).info().notes.empty()) << "of which one says so";
+  EXPECT_FALSE(summary_of(*scenario).info().notes.empty()) << "one of the notes states it";
 }
 
-TEST(NcclTimes, RingsAreToBeHad) {
+TEST(NcclTimes, RingsCanBeRequested) {
   const core::Scenario rings =
       test::read(text_on({"hgx-h100", 1, 8}, variable("v", 1 << 20), "", "steps: 1 nccl: RINGS"));
   EXPECT_EQ(rings.plan.collective(rings.plan.packs.front()).nccl, nullptr);
   core::Scenario both = test::read(text_on({"hgx-h100", 1, 8}, variable("v", 1 << 20)));
   core::simulate_as_rings(both);
-  EXPECT_EQ(test::told(summary_of(both)), test::told(summary_of(rings)));
+  EXPECT_EQ(test::summary_values(summary_of(both)), test::summary_values(summary_of(rings)));
   EXPECT_TRUE(core::nccl_notes(both).empty());
 }
 
-TEST(NcclTimes, WrongSettingsAreComplainedOf) {
+TEST(NcclTimes, WrongSettingsAreReported) {
   const auto wrong = [](const std::string& strategy, const std::string& algorithm = "nccl") {
     std::string all = text_on({"hgx-h100", 1, 8}, variable("v", 1 << 20), strategy);
     all.replace(all.find("\"nccl\""), 6, "\"" + algorithm + "\"");

@@ -184,7 +184,7 @@ TEST_P(PhysicalLimits, NcclTimesAreAboveTheCutBound) {
   }
 }
 
-TEST_P(PhysicalLimits, NorWhereSomeOfANodesGpusTakePart) {
+TEST_P(PhysicalLimits, NcclTimesAreAboveTheCutBoundForSomeGpusOfANode) {
   const auto machine = test::shipped_machine(GetParam());
   const auto all = static_cast<int>(machine->gpus().size());
   for (const int nodes : node_counts()) {
@@ -198,7 +198,7 @@ TEST_P(PhysicalLimits, NorWhereSomeOfANodesGpusTakePart) {
   }
 }
 
-TEST_P(PhysicalLimits, NorByFewChannelsOrOtherReleases) {
+TEST_P(PhysicalLimits, NcclTimesAreAboveTheCutBoundWithFewChannelsAndOtherReleases) {
   const auto machine = test::shipped_machine(GetParam());
   for (const int nodes : node_counts()) {
     for (const char* most : {"1", "2", "3"})
@@ -293,7 +293,7 @@ INSTANTIATE_TEST_SUITE_P(Shipped, PhysicalLimits, testing::ValuesIn(machines_wit
                            return name;
                          });
 
-TEST(PhysicalLimitsTogether, GroupsThatShareLinksByEveryNetworkModel) {
+TEST(PhysicalLimitsTogether, HoldForGroupsThatShareLinksInEveryNetworkModel) {
   for (const char* machine : {"hgx-h100", "dgx1-v100", "pcie8-v100"}) {
     for (const char* model : {"FIFO", "FAIR", "IDEAL"}) {
       for (const char* network : {kOneSwitch, kRails}) {
@@ -312,7 +312,7 @@ TEST(PhysicalLimitsTogether, GroupsThatShareLinksByEveryNetworkModel) {
   }
 }
 
-TEST(PhysicalLimitsTogether, FoldedRunsAndMessages) {
+TEST(PhysicalLimitsTogether, HoldForFoldedRunsAndSimulatedMessages) {
   const std::string large = variable("a", 1 << 28, 1) + variable("b", 1 << 22, 1);
   for (const char* machine : {"hgx-h100", "dgx-a100", "pcie-l40s"}) {
     for (const char* network : {kOneSwitch, kRails}) {
@@ -338,7 +338,7 @@ double busiest(const core::Summary& summary, LinkKind kind) {
   return most;
 }
 
-TEST(PhysicalLimitsTogether, ExpertsSendThroughTheReceiversRail) {
+TEST(PhysicalLimitsTogether, HoldForExpertsThatSendThroughTheReceiversRail) {
   const std::string experts = group("experts", 32, 1, "ALL_TO_ALL", 1 << 28);
   const auto by = [&](const std::string& nccl) {
     return summary_of(test::read(scenario("hgx-h100", 4, kRails, experts, "steps: 1",
@@ -352,7 +352,7 @@ TEST(PhysicalLimitsTogether, ExpertsSendThroughTheReceiversRail) {
   EXPECT_GT(busiest(by("version: \"2.11.4\""), LinkKind::kSocket), 0.5);
 }
 
-TEST(PhysicalLimitsTogether, TimesBelowALinksLimitAreCapped) {
+TEST(PhysicalLimitsTogether, PredictedTimesBelowALinksLimitAreRaisedToIt) {
   // The cards of 50 GB/s are behind two lanes of PCIe. The time model was not fitted to such
   // machines.
   const auto file = test::shipped_library().read(core::Library::Kind::kMachine, "hgx-h100", "");

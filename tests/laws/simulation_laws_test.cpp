@@ -102,7 +102,7 @@ TEST(Law, NothingIsEverBelowTheLowerBound) {
 
 /// A switch sends exactly the bytes that it receives, summed over all links. The links of a device
 /// carry the bytes that its steps send and receive.
-TEST(Law, BytesAreConservedAtEveryPart) {
+TEST(Law, PartsSendTheBytesThatTheyReceive) {
   for (const auto& cluster : clusters()) {
     for_each_collective(*cluster, 100'003,
                         [&](const Collective& collective, const std::string& what) {
@@ -161,7 +161,7 @@ TEST(Law, FifoIsNeverFasterThanIdealOnOneSwitch) {
 }
 
 /// If no two messages meet on a link, the network models fair and fifo give the same times.
-TEST(Law, ARingTakesTheSameWhetherLinksAreSharedOrServeInOrder) {
+TEST(Law, ARingTakesTheSameTimeInTheFifoAndFairModels) {
   for (const int n : {2, 3, 8, 13}) {
     for (const std::int64_t elements :
          {std::int64_t{1}, std::int64_t{n} + 1, std::int64_t{1'000'003}}) {
@@ -242,7 +242,7 @@ TEST(Law, MoreBytesAndSlowerLinksTakeLonger) {
   }
 }
 
-TEST(Law, TheTrailDoesNotDisturbTheRun) {
+TEST(Law, RecordingCausesDoesNotChangeTheTime) {
   for (const auto& cluster : clusters()) {
     for_each_collective(*cluster, 4099, [&](const Collective& collective, const std::string& what) {
       for (const core::NetworkModel model : {core::NetworkModel::kFifo, core::NetworkModel::kFair})
@@ -294,7 +294,7 @@ TEST_P(PeerRing, MatchesPeersAndTheClosedForm) {
 
 /// In the same ring, rank i starts (1 + (i · 7919 mod 2000)) us late. The collective then takes
 /// longer by the latest of these start times.
-TEST_P(PeerRing, TakesTheLatestStartLongerWhenRanksStartStaggered) {
+TEST_P(PeerRing, StaggeredStartsLengthenTheRingByTheLatestStart) {
   const PeerCase c = GetParam();
   const auto cluster = test::plain_cluster(c.ranks, peer_rates());
   std::vector<Time> start;

@@ -69,7 +69,7 @@ constexpr std::int64_t kElements = 1'500'012;
 
 /// A step of N micro-batches has N forward and backward passes, and N - 1 additions of all
 /// gradients with 3 memory passes each. Everything else is the same as with one micro-batch.
-TEST(MicroBatches, AddTheirPassesAndNothingElse) {
+TEST(MicroBatches, AddOnlyTheirPasses) {
   const std::string times = "forward_ms: 4 update_ms: 1";
   const Time pass = core::milliseconds(4 + 3 + 2);
   const core::Bandwidth memory(33'000'000'000);
@@ -83,13 +83,13 @@ TEST(MicroBatches, AddTheirPassesAndNothingElse) {
       EXPECT_EQ(several.steps[s].exposed, one.steps[s].exposed);
       EXPECT_EQ(several.steps[s].forward, n * core::milliseconds(4));
     }
-    EXPECT_EQ(several.bytes, one.bytes) << "gradients leave once a step";
+    EXPECT_EQ(several.bytes, one.bytes) << "gradients are sent once per step";
     EXPECT_LE(several.info.step_bound, length(several.steps[0]));
     EXPECT_GE(several.info.step_bound, n * pass + (n - 1) * additions);
   }
 }
 
-TEST(MicroBatches, AddGradientsInTheTimeThatIsGiven) {
+TEST(MicroBatches, AccumulateGradientsInTheStatedTime) {
   const std::string times = "forward_ms: 4 update_ms: 1 micro_batches: 5";
   EXPECT_EQ(length(simulated(times + " accumulate_ms: 0.5").steps[0]),
             length(simulated(times + " accumulate_ms: 0").steps[0]) + 4 * core::microseconds(500));
@@ -105,7 +105,7 @@ TEST(MicroBatches, HideCommunicationInTheLastBackwardPassOnly) {
   EXPECT_EQ(one.steps[1].communication, eight.steps[1].communication);
 }
 
-TEST(MicroBatches, BeforeTheLastAreOneSentenceOfTheCriticalPath) {
+TEST(MicroBatches, AreSummarizedInOneSentenceOfTheCriticalPathExceptTheLast) {
   const auto scenario = read("forward_ms: 4 micro_batches: 100 accumulate_ms: 0", "", "");
   ASSERT_TRUE(scenario);
   core::Summary summary;
@@ -117,7 +117,7 @@ TEST(MicroBatches, BeforeTheLastAreOneSentenceOfTheCriticalPath) {
   EXPECT_LT(words.size(), 8u);
 }
 
-TEST(MicroBatches, StayAboveTheBoundUnderJitter) {
+TEST(MicroBatches, StepTimeIsAboveTheBoundUnderJitter) {
   for (int seed = 0; seed < 20; ++seed) {
     const Kept kept = simulated("forward_ms: 4 micro_batches: 3", "",
                                 fmt::format("steps: 4 compute_jitter_percent: 20 seed: {}", seed));
@@ -126,7 +126,7 @@ TEST(MicroBatches, StayAboveTheBoundUnderJitter) {
   }
 }
 
-TEST(MicroBatches, MistakesAreReported) {
+TEST(MicroBatches, ErrorsAreReported) {
   EXPECT_THAT(errors("micro_batches: 0"), ElementsAre("too-small Workload.micro_batches"));
   EXPECT_THAT(errors("accumulate_ms: 1"), ElementsAre("unused Workload.accumulate_ms"));
   EXPECT_THAT(errors("backward_ms: 80000000 micro_batches: 60000"),
@@ -138,7 +138,7 @@ TEST(MicroBatches, MistakesAreReported) {
 
 /// All gradients are in one pack, and nothing is hidden. So a step takes the computation, the
 /// copies, the conversions, and the collective of half the bytes.
-TEST(Compression, OfOnePackHasAClosedForm) {
+TEST(Compression, OnePackHasAClosedForm) {
   const core::Bandwidth memory(33'000'000'000), copy(11'000'000'000);
   const std::string pack = "bytes_per_pack: 0 merging: CONCAT ";
   // The transfer is the same as with gradients that are computed in float16, so a run with such
@@ -165,14 +165,14 @@ TEST(Compression, OfOnePackHasAClosedForm) {
   }
 }
 
-TEST(Compression, ConvertsOnceAStepWhateverTheMicroBatches) {
+TEST(Compression, ConvertsOncePerStepForAnyNumberOfMicroBatches) {
   const std::string strategy = "bytes_per_pack: 0 compression { type: FLOAT16 }";
   const Kept one = simulated("", strategy),
              three = simulated("micro_batches: 3 accumulate_ms: 0", strategy);
   EXPECT_EQ(one.steps[1].other_compute, three.steps[1].other_compute);
 }
 
-TEST(Compression, OfNumPacksConvertsBackBeforeOrAfterAllCopies) {
+TEST(Compression, NumPacksConvertsBackBeforeOrAfterAllCopies) {
   for (const char* const of : {"PACKS", "GRADIENTS"}) {
     const Kept kept = simulated(
         "update_ms: 0", fmt::format("num_packs: 3 compression {{ type: FLOAT16 of: {} }}", of));
@@ -182,7 +182,7 @@ TEST(Compression, OfNumPacksConvertsBackBeforeOrAfterAllCopies) {
   }
 }
 
-TEST(Compression, MistakesAreReported) {
+TEST(Compression, ErrorsAreReported) {
   const auto message = [](const std::string& strategy) {
     return test::kinds_of(read("", strategy, ""));
   };

@@ -74,7 +74,7 @@ TEST_P(TensorFlowForm, OneRing) {
 }
 
 /// The rings share the port, and the device that adds.
-TEST_P(TensorFlowForm, SeveralRingsTakeNoLongerThanOneAfterTheOtherAndNoLessThanOne) {
+TEST_P(TensorFlowForm, SeveralRingsTakeBetweenTheTimeOfOneAndTheSum) {
   for (const int k : {2, 3}) {
     for (const std::int64_t e : {std::int64_t{16} * n() * k, std::int64_t{1'000'003}}) {
       const Contract contract = Contract::all_reduce(n(), e);
@@ -195,7 +195,7 @@ TEST_P(TensorFlowLinks, RingReduceLoadsTheLinksOfEachSender) {
   }
 }
 
-TEST_P(TensorFlowLinks, AGatherSendsRanksMinusOneBlocksOverEveryCard) {
+TEST_P(TensorFlowLinks, AGatherSendsRanksMinusOneBlocksOverEveryNic) {
   if (workers() == 1) return;
   const std::int64_t block = 10'007;
   const sim::CollectiveRun run =
@@ -205,7 +205,7 @@ TEST_P(TensorFlowLinks, AGatherSendsRanksMinusOneBlocksOverEveryCard) {
     EXPECT_EQ(bytes_on(run, fmt::format("w{}/nic0→network", w)), (n() - 1) * block * kItem);
 }
 
-TEST_P(TensorFlowLinks, ABroadcastReachesEveryWorkerOnceWhereverItBegins) {
+TEST_P(TensorFlowLinks, ABroadcastReachesEveryWorkerOnceFromAnySource) {
   for (Rank root = 0; root < n(); ++root) {
     const sim::CollectiveRun run =
         sim::run_alone(collective(CollectiveKind::kBroadcast, 1000, Staging::kDirect, root),
@@ -222,7 +222,7 @@ TEST_P(TensorFlowLinks, ABroadcastReachesEveryWorkerOnceWhereverItBegins) {
 
 /// A hop has three stages in sequence: from the GPU to the host, the request and the network, and
 /// from the host to the GPU. With one GPU per worker, every hop is of this kind.
-TEST_P(TensorFlowLinks, NetworkHopsAreRequestedAndStagedOnBothSides) {
+TEST_P(TensorFlowLinks, NetworkHopsTakeARequestAndStagingOnBothSides) {
   if (gpus() > 1) return;
   const Time half(rates_.latency.count() / 2);
   const core::Bandwidth pcie(rates_.link.count() / 3);

@@ -26,7 +26,7 @@ using core::Time;
 
 constexpr std::int64_t kCapacity = 1000;
 
-TEST(VaryingSizes, LieBetweenTheirLeastAndTheCapacityAndAreThoseOfTheExpert) {
+TEST(VaryingSizes, AreBetweenMinimumAndCapacityAndDependOnlyOnTheExpert) {
   const core::VaryingSizes half{500'000};
   const auto out = half.of(kCapacity, 0, {7, 3, 4});
   std::set<std::int64_t> seen;
@@ -35,7 +35,7 @@ TEST(VaryingSizes, LieBetweenTheirLeastAndTheCapacityAndAreThoseOfTheExpert) {
     EXPECT_GE(size, kCapacity / 2);
     EXPECT_LE(size, kCapacity);
     for (Rank from = 1; from < 64; ++from)
-      EXPECT_EQ(out->of(from, to), size) << "an expert is as popular with all";
+      EXPECT_EQ(out->of(from, to), size) << "all ranks send equally much to an expert";
     seen.insert(size);
   }
   EXPECT_GT(seen.size(), 30u);
@@ -49,7 +49,7 @@ TEST(VaryingSizes, TheSecondExchangeReturnsTheBytesOfTheFirst) {
   }
 }
 
-TEST(VaryingSizes, DependOnSeedStepPairAndGroupAndOnNothingElse) {
+TEST(VaryingSizes, DependOnlyOnSeedStepPairAndGroup) {
   const core::VaryingSizes sizes{0};
   const auto all = [&](std::int64_t group, const core::Occurrence& occurrence) {
     std::vector<std::int64_t> list;
@@ -64,7 +64,7 @@ TEST(VaryingSizes, DependOnSeedStepPairAndGroupAndOnNothingElse) {
   EXPECT_EQ(all(1, {7, 3, 4}), all(1, {7, 3, 4}));
 }
 
-TEST(VaryingSizes, TheirSchedulesAreProved) {
+TEST(VaryingSizes, SchedulesAreProved) {
   for (const std::int32_t ranks : {1, 2, 3, 5, 8}) {
     for (const std::int64_t least : {0, 400'000, 999'999}) {
       core::Contract contract = core::Contract::of(core::CollectiveKind::kAllToAll, ranks,
@@ -112,7 +112,7 @@ KeptLengths lengths_of(const std::string& exchange, const std::string& run, bool
   return kept;
 }
 
-TEST(VaryingSizes, MakeStepsDifferAndNeverLongerThanFullBlocks) {
+TEST(VaryingSizes, StepsDifferAndAreNoLongerThanWithFullBlocks) {
   for (const char* const run : {"nccl: RINGS", "", "nccl: RINGS network_model: FAIR"}) {
     const KeptLengths full = lengths_of("collective: ALL_TO_ALL", run);
     const KeptLengths uneven = lengths_of("collective: ALL_TO_ALL least_filled: 0.25", run);
@@ -135,7 +135,7 @@ TEST(VaryingSizes, MakeStepsDifferAndNeverLongerThanFullBlocks) {
   }
 }
 
-TEST(VaryingSizes, AreOfAllToAllsAlone) {
+TEST(VaryingSizes, AreOnlyForAllToAll) {
   const auto wrong = experts("collective: ALL_GATHER least_filled: 0.5", "");
   ASSERT_FALSE(wrong);
   EXPECT_THAT(test::kinds_of(wrong), testing::ElementsAre("unused Exchange.least_filled"));

@@ -66,7 +66,7 @@ TEST(ArrowStream, DescribesColumns) {
   EXPECT_STREQ(read.type(1).dictionary->format, "u");
 }
 
-TEST(ArrowStream, ShowsTheTablesOwnMemory) {
+TEST(ArrowStream, SharesTheMemoryOfTheTable) {
   const auto table = small_table();
   const Consumer read(table);
   ASSERT_EQ(read.batch.length, 3);
@@ -83,7 +83,7 @@ TEST(ArrowStream, ShowsTheTablesOwnMemory) {
   EXPECT_EQ(Consumer::text(names, 1), "receive");
 }
 
-TEST(ArrowStream, LivesAfterTableAndStreamAreGone) {
+TEST(ArrowStream, DataOutlivesTableAndStream) {
   ArrowArrayStream stream{};
   export_stream(small_table(), &stream);
   ArrowArray batch{};
@@ -99,7 +99,7 @@ TEST(ArrowStream, LivesAfterTableAndStreamAreGone) {
   moved.release(&moved);
 }
 
-TEST(ArrowStream, IsReleasedUnread) {
+TEST(ArrowStream, CanBeReleasedUnread) {
   const auto table = small_table();
   ArrowArrayStream stream{};
   export_stream(table, &stream);

@@ -81,7 +81,7 @@ TEST(Capture, CancelKeepsTheOutputSoFar) {
   EXPECT_TRUE(recording.spans());
 }
 
-TEST(Capture, BelongsToItsThread) {
+TEST(Capture, AffectsOnlyItsThread) {
   Capture capture;
   const Capturing capturing(capture);
   Capture* seen = &capture;

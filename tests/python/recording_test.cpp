@@ -82,7 +82,7 @@ TEST_F(RecordedRun, ReplaysTheRecordedOutput) {
             bytes_of([&](core::TimelineSink& sink) { twice.replay(sink); }));
 }
 
-TEST_F(RecordedRun, TracksAreIndicesOfTheirTable) {
+TEST_F(RecordedRun, TrackNumbersAreRowsOfTheTableOfTracks) {
   const auto& track = numbers<std::int32_t>(*recording.spans(), "track");
   const Table tracks = recording.tracks();
   const auto& names = recording.spans()->find("track")->categories;
@@ -91,7 +91,7 @@ TEST_F(RecordedRun, TracksAreIndicesOfTheirTable) {
   for (const std::int32_t one : track) ASSERT_LT(one, static_cast<int>(names.size()));
 }
 
-TEST_F(RecordedRun, EveryMessageKnowsItsSender) {
+TEST_F(RecordedRun, EveryMessageHasASender) {
   const Table messages = recording.messages();
   const auto& sent = numbers<std::int64_t>(messages, "sent_ps");
   const auto& received = numbers<std::int64_t>(messages, "received_ps");
@@ -128,7 +128,7 @@ TEST_F(RecordedRun, TablesHaveTheRecords) {
   EXPECT_GT(recording.path().rows(), 0U);
 }
 
-TEST(Recording, TracksOfAnyNumbersBecomeIndices) {
+TEST(Recording, TrackNumbersAreConvertedToIndices) {
   Recording recording;
   recording.begin({});
   recording.track({7, core::TrackKind::kLane, 0, "cpu0", 0, 0});

@@ -30,7 +30,7 @@ TEST(FieldState, DescribesWrittenAndDefaultFields) {
   EXPECT_THAT(kind->choices, Contains("FAT_TREE"));
 }
 
-TEST(FieldState, RepeatedFieldsAreWholesOrElements) {
+TEST(FieldState, APathSelectsAWholeRepeatedFieldOrOneElement) {
   const auto workers = field_state(kText, "cluster.workers");
   ASSERT_TRUE(workers);
   EXPECT_TRUE(workers->repeated);

@@ -20,13 +20,13 @@ def ring(wrong: bool = False) -> tutti.Algorithm:
     return a
 
 
-def test_the_text_is_the_language():
+def test_to_text_writes_the_language():
     text = ring().to_text()
     assert "algorithm python_ring\ncollective all_reduce\nchunks ranks\n" in text
     assert "    reduce data[(rank - round)] from left then only send to right\n" in text
 
 
-def test_an_algorithm_is_proved_priced_and_equals_the_built_in_ring(small):
+def test_an_algorithm_is_proved_and_takes_the_time_of_the_built_in_ring(small):
     small.strategy.bytes_per_pack = 0
     built_in = small.simulate().step_time_us
     own = small.use(ring())
@@ -38,7 +38,7 @@ def test_an_algorithm_is_proved_priced_and_equals_the_built_in_ring(small):
     assert small.simulate().step_time_us == built_in
 
 
-def test_a_wrong_one_is_refused_with_its_place(small):
+def test_a_wrong_algorithm_is_refused_with_its_position(small):
     small.use(ring(wrong=True))
     with pytest.raises(tutti.Error) as caught:
         small.simulate()
@@ -60,7 +60,7 @@ def test_statements_and_lanes_are_checked():
                 pass
 
 
-def test_every_statement_is_valid_text(small, tmp_path):
+def test_every_statement_is_written_as_valid_text(small, tmp_path):
     a = tutti.Algorithm("both", chunks=2 * ranks, scratch=2, slots=8)
     width = a.parameter("width", 2)
     a.require(ranks > 1, 'more than "one" rank')

@@ -11,7 +11,7 @@ def test_plan_has_packs_with_gradients(small):
     assert plan["schema_version"] == 1
 
 
-def test_sweep_gives_points_as_a_table(small, tmp_path):
+def test_sweep_returns_points_as_a_table(small, tmp_path):
     over = {"strategy.bytes_per_pack": [0, 4096], "cluster.network.latency_us": [1, 5.5, 20]}
     sweep = small.sweep(over, output=tmp_path / "a.sweep")
     assert sweep.fields == list(over)
@@ -26,7 +26,7 @@ def test_sweep_gives_points_as_a_table(small, tmp_path):
     assert sweep.to_pandas()["step_time_us"].notna().all()
 
 
-def test_points_that_are_refused_say_why(small):
+def test_refused_points_have_a_message(small):
     sweep = small.sweep({"strategy.algorithm": ["ring", "nonsense"]})
     assert list(sweep.points["status"]) == ["done", "refused"]
     assert "nonsense" in sweep.points["message"][1]
@@ -34,7 +34,7 @@ def test_points_that_are_refused_say_why(small):
     assert sweep.best() == {"strategy.algorithm": "ring"}
 
 
-def test_sweeps_take_ranges_as_the_command_line(small):
+def test_sweeps_accept_ranges_of_the_command_line(small):
     assert len(small.sweep({"strategy.bytes_per_pack": "1KiB..16KiB*2"})) == 5
 
 
@@ -46,7 +46,7 @@ def test_tune_recommends_and_applies(small):
     assert tuning._repr_html_()
 
 
-def test_explain_says_why(small):
+def test_explain_returns_an_explanation(small):
     assert small.explain().report["step_time_us"] > 0
 
 
@@ -59,7 +59,7 @@ def test_perf_predicts_scenarios_and_nccl(small):
     assert len(table.to_pandas()) == 3
 
 
-def test_options_that_do_not_exist_are_refused(small):
+def test_unknown_options_are_refused(small):
     with pytest.raises(tutti.RequestError, match="--sed"):
         small.simulate(sed=3)
     with pytest.raises(tutti.RequestError) as caught:

@@ -13,14 +13,14 @@ NAMES = ["tuning_buckets", "own_algorithm", "calibrating"]
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_twins_run(name, source, tmp_path, monkeypatch):
+def test_python_sources_of_notebooks_run(name, source, tmp_path, monkeypatch):
     pytest.importorskip("pandas")
     monkeypatch.chdir(tmp_path)
     runpy.run_path(str(source / "docs" / "notebooks" / f"{name}.py"))
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_notebooks_have_the_cells_of_their_twins(name, source, tmp_path):
+def test_notebooks_match_their_python_sources(name, source, tmp_path):
     folder = source / "docs" / "notebooks"
     made = tmp_path / f"{name}.ipynb"
     script = folder / "make_notebook.py"

@@ -9,7 +9,7 @@ import pytest
 import tutti
 
 
-def test_simulate_reports_as_the_command_does(resnet):
+def test_simulate_reports_like_the_command(resnet):
     result = resnet.simulate()
     assert result.report["schema_version"] == 1
     assert result.report["tutti_version"] == tutti.__version__
@@ -38,7 +38,7 @@ def test_arrays_are_views_that_outlive_the_result(small):
     assert (start == expected).all()
 
 
-def test_spans_name_their_tracks_and_kinds(small):
+def test_spans_have_tracks_and_kinds(small):
     result = small.simulate(timeline=True)
     spans = result.spans
     kinds = spans.categories("kind")
@@ -55,7 +55,7 @@ def test_messages_carry_all_bytes(small):
     assert (messages["sent_ps"] >= 0).all()
 
 
-def test_pandas_takes_tables(small):
+def test_tables_convert_to_pandas(small):
     pandas = pytest.importorskip("pandas")
     result = small.simulate(timeline=True)
     frame = result.spans.to_pandas()
@@ -66,7 +66,7 @@ def test_pandas_takes_tables(small):
     assert list(result.packs.to_pandas()["bytes"]) == [4000, 12004] * 2 or len(result.packs) == 4
 
 
-def test_timelines_are_written_and_read(small, tmp_path):
+def test_saved_timelines_can_be_opened(small, tmp_path):
     path = tmp_path / "mine.tutti"
     result = small.simulate(timeline=path)
     read = tutti.open_timeline(path)
@@ -132,7 +132,7 @@ def test_the_gil_is_released_and_progress_is_called(small):
     assert shares == sorted(shares, key=lambda one: one[1])
 
 
-def test_exceptions_of_a_callback_end_the_work(small):
+def test_an_exception_of_a_callback_ends_the_command(small):
     def refuse(what, share):
         raise KeyError("enough")
 
@@ -140,7 +140,7 @@ def test_exceptions_of_a_callback_end_the_work(small):
         small.simulate(steps=100_000, remember="off", progress=refuse)
 
 
-def test_ctrl_c_keeps_what_is_there(small):
+def test_ctrl_c_keeps_completed_results(small):
     def press(what, share):
         if share > 0:
             os.kill(os.getpid(), signal.SIGINT)

@@ -13,7 +13,7 @@ def test_fields_are_attributes(small):
     assert small.run.steps == 2
 
 
-def test_setting_a_field_changes_only_its_place(small):
+def test_setting_a_field_changes_nothing_else(small):
     before = small.to_text()
     small.strategy.bytes_per_pack = 16384
     assert small.to_text() == before.replace("4096", "16384")
@@ -22,7 +22,7 @@ def test_setting_a_field_changes_only_its_place(small):
     assert "# a remark" in small.to_text()
 
 
-def test_set_takes_paths_messages_and_lists(small):
+def test_set_accepts_paths_messages_and_lists(small):
     small.set("cluster.workers[0].count", 2).set("run.seed", 7)
     assert small.cluster.workers[0].count == 2
     assert small.run.seed == 7
@@ -35,7 +35,7 @@ def test_set_takes_paths_messages_and_lists(small):
     small.check()
 
 
-def test_numpy_numbers_and_flags_are_values(small):
+def test_fields_accept_numpy_numbers_and_bools(small):
     numpy = pytest.importorskip("numpy")
     small.run.steps = numpy.int64(5)
     small.cluster.network.latency_us = numpy.float64(2.5)
@@ -50,7 +50,7 @@ def test_unknown_fields_are_attribute_errors_with_a_hint(small):
     assert not hasattr(small.strategy, "nonsense")
 
 
-def test_mistakes_say_file_line_column_and_what_to_do():
+def test_errors_have_file_line_column_and_remedy():
     with pytest.raises(tutti.RequestError) as caught:
         tutti.parse(
             'cluster { workers { machine: "dgx-a1000" } }\nrun { steps: -1 }', path="mine.textproto"
@@ -65,7 +65,7 @@ def test_mistakes_say_file_line_column_and_what_to_do():
     assert isinstance(caught.value, ValueError)
 
 
-def test_load_reads_files_and_what_they_name(source, tmp_path):
+def test_load_reads_a_file_and_the_files_that_it_names(source, tmp_path):
     scenario = tutti.load(source / "scenarios" / "04_resnet50_ring.textproto")
     assert scenario.check()["cluster"] == "2 × dgx1-v100, 16 GPUs"
     with pytest.raises(tutti.RequestError, match="none.textproto"):

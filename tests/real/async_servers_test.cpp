@@ -68,7 +68,7 @@ TEST(InCluster, CollectivesOfEveryWorkerAreProvedInTheClustersRanks) {
   }
 }
 
-TEST(InCluster, RanksGoThereAndBack) {
+TEST(InCluster, RanksConvertBothWays) {
   const core::Partition workers{6, 2, 1, false};
   for (std::int64_t g = 0; g < 3; ++g) {
     const GroupRanks ranks{workers, g};
@@ -142,7 +142,7 @@ class ServerTest : public testing::Test {
     const CollectiveTag at = tag(worker, step, kRead);
     end.pace.ask(step, kRead, end.net);
     EXPECT_TRUE(end.net.has_started(question(at), worker));
-    EXPECT_FALSE(server().net.has_started(at, kServer)) << "nobody has asked yet";
+    EXPECT_FALSE(server().net.has_started(at, kServer)) << "no rank has read yet";
     server().pace.rank_done(question(at), kServer, server().net);
     EXPECT_TRUE(server().net.has_started(at, kServer));
     std::memcpy(end.net.buffers[at][worker], server().net.buffers[at][kServer], 40);
@@ -167,7 +167,7 @@ class ServerTest : public testing::Test {
 };
 
 /// The last value that is read must equal the first value plus all pushes in between, bit by bit.
-TEST_F(ServerTest, AVariableIsTheSumOfAllThatWasPushed) {
+TEST_F(ServerTest, AVariableIsTheSumOfAllPushes) {
   read(0, 0);
   read(1, 0);
   push(1, 0);
@@ -177,7 +177,7 @@ TEST_F(ServerTest, AVariableIsTheSumOfAllThatWasPushed) {
   read(0, 1);
   push(0, 1);
   std::vector<std::int32_t> expected = values(ends_[0]->net.buffers[tag(0, 0, kRead)][0]);
-  EXPECT_EQ(expected, values(ends_[1]->net.buffers[tag(1, 0, kRead)][1])) << "nobody had pushed";
+  EXPECT_EQ(expected, values(ends_[1]->net.buffers[tag(1, 0, kRead)][1])) << "no rank had pushed";
   for (const auto& [worker, step] : {std::pair(1, 0), std::pair(0, 0), std::pair(1, 1)}) {
     const auto pushed = values(ends_[worker]->net.buffers[tag(worker, step, kPush)][worker]);
     for (std::size_t i = 0; i < 10; ++i)
@@ -197,7 +197,7 @@ TEST_F(ServerTest, AVariableIsTheSumOfAllThatWasPushed) {
   EXPECT_EQ(server().pace.take_behind().updates, 0) << "told once";
 }
 
-TEST_F(ServerTest, APushThatIsNotTheWorkersGradientsIsFound) {
+TEST_F(ServerTest, FindsAPushThatDiffersFromTheWorkersGradients) {
   push(0, 0, 1);
   const auto right = server().pace.verify();
   ASSERT_FALSE(right);
@@ -205,7 +205,7 @@ TEST_F(ServerTest, APushThatIsNotTheWorkersGradientsIsFound) {
               testing::ContainsRegex("variable \"v\", worker 0: element 7 of a push"));
 }
 
-TEST_F(ServerTest, WhatWasSentMustHaveBeenTheVariableThen) {
+TEST_F(ServerTest, FindsAReadThatDiffersFromTheVariableAtThatTime) {
   push(0, 0);
   read(1, 0);
   reinterpret_cast<std::int32_t*>(server().net.buffers[tag(1, 0, kRead)][kServer])[3] ^= 1;
@@ -215,7 +215,7 @@ TEST_F(ServerTest, WhatWasSentMustHaveBeenTheVariableThen) {
 }
 
 /// The hashes of both ends must agree if and only if the bytes do.
-TEST_F(ServerTest, BothEndsOfAReadTellTheSame) {
+TEST_F(ServerTest, HashesOfBothEndsOfAReadAgree) {
   read(0, 0);
   read(1, 0);
   reinterpret_cast<std::int32_t*>(ends_[1]->net.buffers[tag(1, 0, kRead)][1])[9] ^= 64;

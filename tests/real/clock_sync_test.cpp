@@ -45,7 +45,7 @@ class Numbers {
   std::uint64_t state_;
 };
 
-TEST(ClockSync, MergedTimesAreRightWithinTheBoundWhateverTheTripsAndTheDrift) {
+TEST(ClockSync, MergedTimesAreWithinTheBoundForAnyRoundTripsAndDrift) {
   Numbers random(1);
   std::int64_t widest = 0;
   for (int trial = 0; trial < 300; ++trial) {
@@ -75,11 +75,11 @@ TEST(ClockSync, MergedTimesAreRightWithinTheBoundWhateverTheTripsAndTheDrift) {
     }
     EXPECT_FALSE(offset.drift_exceeded());
   }
-  EXPECT_LT(widest, 500'000) << "a bound that says nothing";
-  EXPECT_GT(widest, 20'000) << "better than half the best round trip is luck";
+  EXPECT_LT(widest, 500'000) << "the bound is too wide";
+  EXPECT_GT(widest, 20'000) << "the bound cannot be below half the shortest round trip";
 }
 
-TEST(ClockSync, TheBoundIsHalfTheLeastRoundTripAndGrowsWithTime) {
+TEST(ClockSync, TheBoundIsHalfTheShortestRoundTripAndGrowsWithTime) {
   const FakeClock clock{7'000'000'000, 0, 0};
   ClockOffset offset;
   offset.add(ping(clock, 1'000'000, 300'000, 10, 100'000));
@@ -92,7 +92,7 @@ TEST(ClockSync, TheBoundIsHalfTheLeastRoundTripAndGrowsWithTime) {
   EXPECT_NEAR(static_cast<double>(offset.to_theirs(offset.to_ours(at)) - at), 0, 100);
 }
 
-TEST(ClockSync, TimesNeverRunBackwards) {
+TEST(ClockSync, TimesNeverDecrease) {
   Numbers random(5);
   const FakeClock clock{-3'000'000'000, 150, 40};
   ClockOffset offset;
@@ -110,14 +110,14 @@ TEST(ClockSync, TimesNeverRunBackwards) {
   }
 }
 
-TEST(ClockSync, WithoutASampleTheClocksAreTheSame) {
+TEST(ClockSync, WithoutASampleTheOffsetIsZero) {
   const ClockOffset offset;
   EXPECT_EQ(offset.to_ours(123), 123);
   EXPECT_EQ(offset.to_theirs(123), 123);
   EXPECT_EQ(offset.at(123).bound_ns, 0);
 }
 
-TEST(ClockSync, AClockThatWasSetIsNoticedAndTheLastSampleCounts) {
+TEST(ClockSync, DetectsAClockThatWasSetAndUsesTheLastSample) {
   ClockOffset offset;
   offset.add(ping({0, 0, 0}, 1'000'000, 10'000, 0, 10'000));
   offset.add(ping({5'000'000'000, 0, 0}, 2'000'000, 10'000, 0, 10'000));
@@ -125,14 +125,14 @@ TEST(ClockSync, AClockThatWasSetIsNoticedAndTheLastSampleCounts) {
   EXPECT_NEAR(static_cast<double>(offset.at(5'002'000'000).offset_ns), -5e9, 10'100);
 }
 
-TEST(ClockSync, AnswersThatCameBeforeTheirPingAreNotBelieved) {
+TEST(ClockSync, IgnoresRepliesThatPrecedeTheirPing) {
   ClockOffset offset;
   offset.add({100, 0, 50, 120});
   EXPECT_EQ(offset.at(0).bound_ns, 0);
 }
 
 /// Samples of a worker that lies. Sums of these numbers would overflow.
-TEST(ClockOffset, WhatNoClockShowsIsNoSample) {
+TEST(ClockOffset, IgnoresImpossibleSamples) {
   ClockOffset offset;
   offset.add(ping({1'000, 0, 0}, 0, 100, 0, 100));
   const std::int64_t before = offset.to_ours(500);

@@ -116,7 +116,7 @@ double bound_of(const Kept& kept) {
   return at == std::string::npos ? -1 : std::stod(note.substr(at + std::string("± ").size()));
 }
 
-TEST(Cluster, ClocksThatAreSecondsApartMakeOneTimeline) {
+TEST(Cluster, ClocksThatDifferBySecondsGiveOneTimeline) {
   constexpr std::int64_t kSecond = 1'000'000'000;
   const std::vector<WorkerClock> clocks{
       {"machine a", 0, 0}, {"machine b", 10 * kSecond, 80}, {"machine c", -3 * kSecond, -90}};
@@ -134,7 +134,7 @@ TEST(Cluster, ClocksThatAreSecondsApartMakeOneTimeline) {
     EXPECT_GE(step.end - step.start, core::milliseconds(5))
         << "forward and backward take their time";
     EXPECT_LT(step.end - step.start, core::milliseconds(2900))
-        << "clocks' distance is no time of a step";
+        << "the difference of clocks is not part of a step";
   }
   // All spans lie within this step and the previous one, because a worker may start a step while
   // another still ends the previous one. The spans of one row do not overlap.
@@ -152,7 +152,7 @@ TEST(Cluster, ClocksThatAreSecondsApartMakeOneTimeline) {
   }
 }
 
-TEST(Cluster, MicroBatchesAreReplayedAndGradientsLeaveOnceAStep) {
+TEST(Cluster, MicroBatchesAreReplayedAndGradientsAreSentOncePerStep) {
   Kept kept;
   const auto done = run(ring(2, 2, "micro_batches: 3 accumulate_ms: 1"),
                         {{"machine a", 0, 0}, {"machine a", 0, 0}}, kept);
@@ -175,7 +175,7 @@ TEST(Cluster, MicroBatchesAreReplayedAndGradientsLeaveOnceAStep) {
   }
 }
 
-TEST(Cluster, PacksTravelInTheNarrowTypeAndConversionsAreReplayed) {
+TEST(Cluster, PacksAreSentInTheNarrowTypeAndConversionsAreReplayed) {
   for (const char* const of : {"GRADIENTS", "PACKS"}) {
     Kept kept;
     const core::Scenario scenario =
@@ -194,7 +194,7 @@ TEST(Cluster, PacksTravelInTheNarrowTypeAndConversionsAreReplayed) {
   }
 }
 
-TEST(Cluster, NothingArrivesBeforeItWasSentByMoreThanTheBound) {
+TEST(Cluster, MessagesArriveBeforeTheyAreSentByAtMostTheClockBound) {
   constexpr std::int64_t kSecond = 1'000'000'000;
   Kept kept;
   ASSERT_TRUE(
@@ -229,7 +229,7 @@ TEST(Cluster, NothingArrivesBeforeItWasSentByMoreThanTheBound) {
   EXPECT_GE(pairs, 6);
 }
 
-TEST(Cluster, OneMachineHasOneClockAndSaysNothing) {
+TEST(Cluster, OneMachineHasOneClockAndNoNote) {
   Kept kept;
   ASSERT_TRUE(run(ring(2, 2), {{}, {}}, kept));
   EXPECT_EQ(note_with(kept, "other machines"), "");
@@ -285,7 +285,7 @@ struct TwoWorkers {
     }
   }
 
-  void say(std::size_t worker, double still_seconds, const std::string& stands) {
+  void report_waiting(std::size_t worker, double still_seconds, const std::string& stands) {
     proto::Control alive;
     alive.mutable_alive()->set_doing("in step 3");
     alive.mutable_alive()->set_still_ns(static_cast<std::int64_t>(still_seconds * 1e9));
@@ -316,8 +316,10 @@ struct TwoWorkers {
 
 TEST(WorkerSet, EndsTheRunIfAllWorkersStandStill) {
   TwoWorkers two;
-  two.say(0, 1.5, "rank 0 lane 0 waits for a message (pack 1, step 2 of 8, from rank 1)");
-  two.say(1, 1.2, "rank 1 lane 0 waits for a message (pack 1, step 1 of 8, from rank 0)");
+  two.report_waiting(0, 1.5,
+                     "rank 0 lane 0 waits for a message (pack 1, step 2 of 8, from rank 1)");
+  two.report_waiting(1, 1.2,
+                     "rank 1 lane 0 waits for a message (pack 1, step 1 of 8, from rank 0)");
   const auto outcome = two.outcome();
   ASSERT_TRUE(outcome);
   EXPECT_EQ(outcome->kind, (core::ProblemKind{ProblemCode::kTimeout, "", 0}));
@@ -326,12 +328,12 @@ TEST(WorkerSet, EndsTheRunIfAllWorkersStandStill) {
             "lane 0 waits for a message (pack 1, step 2 of 8, from rank 1)");
 }
 
-TEST(WorkerSet, WaitingForABusyWorkerIsNoStandstill) {
+TEST(WorkerSet, WaitingForABusyWorkerIsNotAStandstill) {
   TwoWorkers two;
-  two.say(0, 1000, "rank 0 lane 0 waits for a message");
-  two.say(1, 0, "");
+  two.report_waiting(0, 1000, "rank 0 lane 0 waits for a message");
+  two.report_waiting(1, 0, "");
   std::thread later([&] {
-    for (int i = 0; i < 20; ++i) two.say(1, 0.9, "rank 1 lane 0 waits for its device");
+    for (int i = 0; i < 20; ++i) two.report_waiting(1, 0.9, "rank 1 lane 0 waits for its device");
     two.finish(0);
     two.finish(1);
   });
@@ -342,14 +344,14 @@ TEST(WorkerSet, WaitingForABusyWorkerIsNoStandstill) {
 TEST(WorkerSet, EndedWorkersCountAsWaiting) {
   TwoWorkers two;
   two.finish(0);
-  two.say(0, 5, "");  // for the coordinator
-  two.say(1, 2, "rank 1 lane 0 waits for a message");
+  two.report_waiting(0, 5, "");  // for the coordinator
+  two.report_waiting(1, 2, "rank 1 lane 0 waits for a message");
   const auto outcome = two.outcome();
   ASSERT_TRUE(outcome);
   EXPECT_EQ(outcome->kind, (core::ProblemKind{ProblemCode::kTimeout, "", 1}));
 }
 
-TEST(WorkerSet, TimeoutsAreNotTheCauseIfAnotherWorkerFailed) {
+TEST(WorkerSet, AFailureOfAnotherWorkerTakesPrecedenceOverTimeouts) {
   const std::string cause = "worker {} sent data that is not a message of Tutti (in step 3)";
   const std::string waits = "no progress for 1 s: rank 1 lane 0 waits for a message (in step 3)";
   for (const std::size_t knows : {0u, 1u}) {
@@ -442,7 +444,7 @@ TEST(WorkerSet, WorkersThatSendTooMuchFail) {
   EXPECT_EQ(outcome->kind, (core::ProblemKind{ProblemCode::kProtocol, "", 0}));
 }
 
-TEST(WorkerSet, PartsOfLongMessagesAreSignsOfLife) {
+TEST(WorkerSet, PartsOfLongMessagesCountAsActivity) {
   TwoWorkers two;
   two.worker_set.limit_inboxes({4, std::size_t{8} << 20});
   proto::Control ready;
@@ -454,7 +456,7 @@ TEST(WorkerSet, PartsOfLongMessagesAreSignsOfLife) {
       EXPECT_EQ(::send(two.ends[0]->file(), bytes.data() + at, part, MSG_NOSIGNAL),
                 static_cast<ssize_t>(part));
       std::this_thread::sleep_for(std::chrono::milliseconds(350));  // 4 s, more than the timeout
-      two.say(1, 0, "");
+      two.report_waiting(1, 0, "");
     }
     two.finish(1);
   });
@@ -479,7 +481,7 @@ TEST(WorkerSet, ShortensAndCleansTextsOfWorkers) {
   EXPECT_EQ(member.stands, "one tutti: all is well?");
 }
 
-TEST(Failure, OfAnotherProcessIsCutAndSafeToPrint) {
+TEST(Failure, TextsOfOtherProcessesAreTruncatedAndSafeToPrint) {
   proto::Failure sent;
   sent.set_text("line 1\nline 2\x1b[31m" + std::string(1 << 20, 'y'));
   const std::string text = error_of(sent).message();
@@ -488,7 +490,7 @@ TEST(Failure, OfAnotherProcessIsCutAndSafeToPrint) {
   EXPECT_LE(text.size(), 4096u);
 }
 
-TEST(Failure, IsTheSameOnTheOtherSide) {
+TEST(Failure, EncodingAndDecodingPreserveIt) {
   for (const core::ProblemKind& kind : {core::ProblemKind{ProblemCode::kLost, "", 12},
                                         core::ProblemKind{ProblemCode::kOutOfMemory}}) {
     for (const core::Error& error :
@@ -502,7 +504,7 @@ TEST(Failure, IsTheSameOnTheOtherSide) {
   }
 }
 
-TEST(Failure, OfAStrangerIsTakenForWhatItCanBe) {
+TEST(Failure, InvalidFieldsAreIgnored) {
   proto::Failure strange;
   strange.set_code("no such code");
   strange.set_worker(-7);

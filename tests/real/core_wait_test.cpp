@@ -46,7 +46,7 @@ TEST(CoreWait, MeasuresTheTimeInTheRunQueue) {
   over = true;
   other.join();
   EXPECT_GT(waited.count(), 0);
-  EXPECT_LT(again, waited) << "a lap begins where the last one ended";
+  EXPECT_LT(again, waited) << "an interval starts at the end of the previous one";
 }
 
 }  // namespace

@@ -139,9 +139,9 @@ class Recorder : public WorkListener {
   std::vector<BusyStreams::Span> spans;
 };
 
-void finish(CudaDevices& devices, Recorder& told, std::size_t tickets, std::size_t spans) {
-  while (told.tickets.size() < tickets || told.spans.size() < spans) {
-    const auto polled = devices.poll(told);
+void finish(CudaDevices& devices, Recorder& recorder, std::size_t tickets, std::size_t spans) {
+  while (recorder.tickets.size() < tickets || recorder.spans.size() < spans) {
+    const auto polled = devices.poll(recorder);
     ASSERT_TRUE(polled) << polled.error().message();
   }
 }
@@ -212,9 +212,9 @@ TEST_P(OnGpus, KernelsMatchTheHostBitForBit) {
                 std::vector<std::byte> got(before.size());
                 perform_here(make(expected.data()));
                 gpus->copy_now(room.get(), before.data(), static_cast<std::int64_t>(before.size()));
-                Recorder told;
+                Recorder recorder;
                 ASSERT_FALSE(gpus->perform(make(room.get()), ++ticket));
-                finish(*gpus, told, 1, 0);
+                finish(*gpus, recorder, 1, 0);
                 gpus->copy_now(got.data(), room.get(), static_cast<std::int64_t>(got.size()));
                 expect_same(
                     type, got, expected,
@@ -231,7 +231,7 @@ TEST_P(OnGpus, KernelsMatchTheHostBitForBit) {
 }
 
 /// The length needs more than one iteration of the widest grid.
-TEST_P(OnGpus, KernelsGoThroughLongRanges) {
+TEST_P(OnGpus, KernelsProcessLongRanges) {
   constexpr std::int64_t kCount = 3'000'001;
   const auto gpus = devices(1, 1);
   for (const DataType type : {DataType::kFloat32, DataType::kBfloat16}) {
@@ -252,9 +252,9 @@ TEST_P(OnGpus, KernelsGoThroughLongRanges) {
     work.target = far_a.get();
     work.a = far_a.get();
     work.b = far_b.get();
-    Recorder told;
+    Recorder recorder;
     ASSERT_FALSE(gpus->perform(work, 1));
-    finish(*gpus, told, 1, 0);
+    finish(*gpus, recorder, 1, 0);
     gpus->copy_now(got.data(), far_a.get(), bytes);
     combine(Operation::kSum, type, a.data(), b.data(), kCount);
     EXPECT_TRUE(got == a) << core::to_string(type);
@@ -265,7 +265,7 @@ TEST_P(OnGpus, StepsOfALaneAreReportedInOrder) {
   const auto gpus = devices(2, 1);
   const Devices::Memory memory = gpus->take(0, 4096, false);
   const Devices::Memory other = gpus->take(1, 4096, false);
-  Recorder told;
+  Recorder recorder;
   for (Ticket t = 0; t < 60; ++t) {
     Work work;
     work.rank = static_cast<Rank>(t % 2);
@@ -276,16 +276,16 @@ TEST_P(OnGpus, StepsOfALaneAreReportedInOrder) {
     ASSERT_FALSE(gpus->perform(work, t));
   }
   EXPECT_NE(gpus->next_due(), Devices::Clock::time_point::max());
-  finish(*gpus, told, 60, 0);
+  finish(*gpus, recorder, 60, 0);
   EXPECT_EQ(gpus->next_due(), Devices::Clock::time_point::max());
   std::map<Ticket, Ticket> last;
-  for (const Ticket t : told.tickets) {
+  for (const Ticket t : recorder.tickets) {
     EXPECT_LE(last[t % 6], t);
     last[t % 6] = t;
   }
 }
 
-TEST_P(OnGpus, BuffersForTheHostAreReachedFromBothSides) {
+TEST_P(OnGpus, HostAndDeviceReachBuffersForTheHost) {
   const auto gpus = devices(1, 1);
   const Devices::Memory far = gpus->take(0, 4000, false);
   const Devices::Memory near = gpus->take(0, 4000, true);
@@ -298,23 +298,23 @@ TEST_P(OnGpus, BuffersForTheHostAreReachedFromBothSides) {
   work.count = 1000;
   work.target = far.get();
   work.a = near.get();
-  Recorder told;
+  Recorder recorder;
   ASSERT_FALSE(gpus->perform(work, 1));
-  finish(*gpus, told, 1, 0);
+  finish(*gpus, recorder, 1, 0);
   work.kind = Work::Kind::kCombine;
   work.a = far.get();
   work.b = near.get();
   ASSERT_FALSE(gpus->perform(work, 2));
-  finish(*gpus, told, 2, 0);
+  finish(*gpus, recorder, 2, 0);
   std::vector<std::byte> got(4000);
   gpus->copy_now(got.data(), far.get(), 4000);
   for (int i = 0; i < 1000; ++i) EXPECT_EQ(element_at(DataType::kInt32, got.data(), i), 2 * i);
 }
 
-TEST_P(OnGpus, ComputationEndsWhenItsTimeHasComeOnEveryRank) {
+TEST_P(OnGpus, ComputationTakesItsTimeOnEveryRank) {
   const auto gpus = devices(2, 1);
   const auto begin = Devices::Clock::now();
-  Recorder told;
+  Recorder recorder;
   std::map<Rank, std::vector<Devices::Clock::time_point>> ends;
   for (int i = 1; i <= 5; ++i) {
     for (const Rank rank : {0, 1}) {
@@ -322,12 +322,12 @@ TEST_P(OnGpus, ComputationEndsWhenItsTimeHasComeOnEveryRank) {
       ASSERT_TRUE(gpus->compute(rank, ends[rank].back()));
     }
   }
-  EXPECT_FALSE(gpus->compute(5, begin)) << "on the host time passes by itself";
-  finish(*gpus, told, 0, 10);
+  EXPECT_FALSE(gpus->compute(5, begin)) << "on the host, computation needs no device";
+  finish(*gpus, recorder, 0, 10);
   for (const Rank rank : {0, 1}) {
     std::size_t next = 0;
     Devices::Clock::time_point before{};
-    for (const BusyStreams::Span& span : told.spans) {
+    for (const BusyStreams::Span& span : recorder.spans) {
       if (span.rank != rank) continue;
       // The end is measured by the device's clock, whose mapping to the host's clock has an error
       // of some microseconds.
@@ -369,15 +369,15 @@ TEST_F(OnFakeGpus, PollReportsErrorsAndNothingLeaks) {
   work.kind = Work::Kind::kScale;
   work.count = 1024;
   work.target = memory.get();
-  Recorder told;
+  Recorder recorder;
   for (Ticket t = 0; t < 5; ++t) EXPECT_FALSE((*gpus)->perform(work, t));
   core::Expected<void> polled;
-  while (polled) polled = (*gpus)->poll(told);
+  while (polled) polled = (*gpus)->poll(recorder);
   EXPECT_THAT(polled.error().message(),
               testing::AllOf(HasSubstr("GPU 0 (Fake GPU)"), HasSubstr("700"),
                              HasSubstr("compute-sanitizer")));
-  EXPECT_LE(told.tickets.size(), 2u);
-  EXPECT_FALSE((*gpus)->poll(told));
+  EXPECT_LE(recorder.tickets.size(), 2u);
+  EXPECT_FALSE((*gpus)->poll(recorder));
   // A caller that has not yet noticed the error does no harm.
   const Devices::Memory late = (*gpus)->take(0, 100, false);
   std::memset(late.get(), 1, 100);
@@ -394,11 +394,11 @@ TEST_F(OnFakeGpus, OutOfMemoryNamesTheSizeAndARemedy) {
   // Unused buffers are released first.
   for (int i = 0; i < 3; ++i)
     static_cast<void>((*gpus)->take(0, (30 << 20) + i * (5 << 20), false));
-  Recorder told;
-  EXPECT_TRUE((*gpus)->poll(told));
+  Recorder recorder;
+  EXPECT_TRUE((*gpus)->poll(recorder));
   const Devices::Memory much = (*gpus)->take(0, 100 << 20, false);
   EXPECT_NE(much, nullptr);
-  const auto polled = (*gpus)->poll(told);
+  const auto polled = (*gpus)->poll(recorder);
   ASSERT_FALSE(polled);
   EXPECT_THAT(polled.error().message(), HasSubstr("104 MB"));
 }
@@ -416,7 +416,7 @@ TEST_F(OnFakeGpus, NotesSharedGpusAndMissingPeerAccess) {
                                    testing::ContainsRegex("^GPU 1 .*GPU 0")));
 }
 
-TEST_F(OnFakeGpus, NoDriverAndNoDeviceAreErrorsThatSayWhatToDo) {
+TEST_F(OnFakeGpus, AMissingDriverOrDeviceIsAnErrorWithARemedy) {
   FakeCudaOptions options;
   options.count_error = kTuttiCudaNoDriver;
   FakeCuda::the().reset(options);
@@ -431,7 +431,7 @@ TEST_F(OnFakeGpus, NoDriverAndNoDeviceAreErrorsThatSayWhatToDo) {
               HasSubstr("nvidia-smi -L"));
 }
 
-TEST_F(OnFakeGpus, LanesBeyondAsManyShareStreams) {
+TEST_F(OnFakeGpus, LanesBeyondTheLimitShareStreams) {
   const auto gpus = open({});
   ASSERT_TRUE(gpus);
   const Devices::Memory memory = (*gpus)->take(0, 4096, false);
@@ -439,23 +439,23 @@ TEST_F(OnFakeGpus, LanesBeyondAsManyShareStreams) {
   work.kind = Work::Kind::kScale;
   work.count = 1024;
   work.target = memory.get();
-  Recorder told;
+  Recorder recorder;
   for (core::Lane lane = 0; lane < 1000; ++lane) {
     work.lane = lane;
     (*gpus)->perform(work, static_cast<Ticket>(lane));
   }
-  finish(**gpus, told, 1000, 0);
+  finish(**gpus, recorder, 1000, 0);
   EXPECT_LE(FakeCuda::the().max_streams(), 17);
 }
 
 // --- without GPUs ---
 
-TEST(MemoryPool, BlocksAreNeverTooSmallAndAtMostAnEighthTooLarge) {
+TEST(MemoryPool, BlocksAreLargeEnoughAndAtMostAnEighthTooLarge) {
   for (std::int64_t bytes = 1; bytes < (1 << 20); bytes += bytes < 5000 ? 1 : 977) {
     const std::int64_t block = block_bytes(bytes);
     EXPECT_GE(block, bytes);
     EXPECT_TRUE(block <= 512 || block <= bytes + bytes / 8 + 1) << bytes << " " << block;
-    EXPECT_EQ(block_bytes(block), block) << "what is given back serves the same again";
+    EXPECT_EQ(block_bytes(block), block) << "freed memory is reused";
   }
 }
 

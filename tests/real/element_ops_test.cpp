@@ -25,7 +25,7 @@ double half_by_definition(std::uint16_t bits) {
          (exponent == 0 ? std::ldexp(mantissa, -24) : std::ldexp(1024 + mantissa, exponent - 25));
 }
 
-TEST(SmallFloats, EveryHalfIsItsDefinitionAndSurvivesTheWayThere) {
+TEST(SmallFloats, EveryHalfHasItsDefinedValueAndConvertsBack) {
   for (int bits = 0; bits < 65536; ++bits) {
     const Half half{static_cast<std::uint16_t>(bits)};
     const double value = half_by_definition(half.bits);
@@ -110,7 +110,7 @@ TEST(ElementOps, CombineElementByElementForEveryTypeLengthAndInstructionSet) {
   }
 }
 
-TEST(ElementOps, NanWinsAndIntegersWrapAround) {
+TEST(ElementOps, NanPropagatesAndIntegersWrapAround) {
   float floats[] = {NAN, 1, 2, NAN};
   const float others[] = {1, NAN, 3, NAN};
   for (const Operation operation : {Operation::kMin, Operation::kMax, Operation::kSum}) {

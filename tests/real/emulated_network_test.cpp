@@ -122,11 +122,11 @@ TEST(EmulatedNetwork, ImpossibleTimestampsNameTheSender) {
     ASSERT_TRUE(worker.say(Worker::stamp_of(worker.channel(true), 160), stamp));
     EXPECT_EQ(worker.error(), "worker 2 sent a message with an invalid arrival time")
         << stamp[0] << ", " << stamp[1] << ", " << stamp[2];
-    EXPECT_EQ(worker.timers.next(), before) << "nobody waits for it";
+    EXPECT_EQ(worker.timers.next(), before) << "no rank waits for it";
   }
 }
 
-TEST(EmulatedNetwork, AcceptsMessagesAtTheTimeOfTheirLinks) {
+TEST(EmulatedNetwork, DeliversMessagesAfterTheTimeOfTheirLinks) {
   Worker worker;
   const std::int64_t now = worker.clock.time_since_epoch().count();
   ASSERT_TRUE(worker.say(Worker::stamp_of(worker.channel(true), 160), {now, now, now + 1'000}));
@@ -142,7 +142,7 @@ TEST(EmulatedNetwork, AcceptsMessagesAtTheTimeOfTheirLinks) {
   EXPECT_LT(worker.clock, Clock::time_point(std::chrono::hours(1)) + std::chrono::seconds(1));
 }
 
-TEST(EmulatedNetwork, WhatNoScheduleSendsToThisWorkerIsRefused) {
+TEST(EmulatedNetwork, RefusesMessagesThatNoScheduleSendsToThisWorker) {
   Worker worker;
   Receiver& receiver = worker.below.receiver();
   const Channel in = worker.channel(true);
@@ -166,7 +166,7 @@ TEST(EmulatedNetwork, WhatNoScheduleSendsToThisWorkerIsRefused) {
   EXPECT_FALSE(refused(in));
 }
 
-TEST(EmulatedNetwork, MoreMessagesThanThereAreSlotsForAreRefused) {
+TEST(EmulatedNetwork, RefusesMoreMessagesThanSlots) {
   Worker worker;
   const std::int64_t now = worker.clock.time_since_epoch().count();
   std::uint32_t taken = 0;
@@ -213,7 +213,7 @@ TEST(TimeScale, NothingOverflows) {
   EXPECT_EQ(TimeScale{1e6}.here(core::kNever), kLongestHere);
   Clock::time_point t{std::chrono::hours(1)};
   for (int i = 0; i < 1000; ++i) t = std::max(t, later(t, kLongestHere));
-  EXPECT_EQ(later(t, kLongestHere), t) << "no later than that";
+  EXPECT_EQ(later(t, kLongestHere), t) << "the latest accepted time";
 }
 
 }  // namespace

@@ -252,7 +252,7 @@ const TuttiNcclApi kApi{
     [](TuttiNcclCommunicator* c, void* to, std::int64_t count, int type, int peer, void* stream) {
       return ask_part(c, {false, static_cast<std::byte*>(to), count, type, peer}, stream);
     },
-    follow_channels, take_told_channels};
+    follow_channels, take_reported_channels};
 
 }  // namespace
 

@@ -21,7 +21,7 @@ std::mutex untold_mutex;
 std::deque<std::function<void()>> untold;
 std::vector<std::function<void()>> held;  ///< withheld until the next operation
 
-bool asked_to_tell(std::string_view what) {
+bool is_requested_to_report(std::string_view what) {
   const char* const text = std::getenv("TUTTI_FAKE_NCCL_TELLS");
   return text && text == what;
 }
@@ -59,7 +59,7 @@ void* report_collective(void* profile, const Operation& op) {
       static_cast<std::size_t>(op.count) * (moved ? item_of(op.type) : 1);
   description.collective.type = moved ? "ncclInt8" : kTypes[op.type];
   description.collective.channels = kChannels;
-  if (asked_to_tell("others")) ++description.collective.count;
+  if (is_requested_to_report("others")) ++description.collective.count;
   {
     const std::lock_guard lock(untold_mutex);
     for (auto& tell : std::exchange(held, {})) untold.push_back(std::move(tell));
@@ -77,13 +77,13 @@ void channels_ended(void* profile, void* collective, const std::shared_ptr<bool>
     const auto tell = [=] {
       if (!*gone) report_channel(profile, collective, channel, begin, end);
     };
-    const bool late = channel > 0 && asked_to_tell("late");
+    const bool late = channel > 0 && is_requested_to_report("late");
     late ? held.emplace_back(tell) : untold.emplace_back(tell);
   }
 }
 
-int take_told_channels(TuttiNcclChannel* to, int most) {
-  if (asked_to_tell("nothing")) return 0;
+int take_reported_channels(TuttiNcclChannel* to, int most) {
+  if (is_requested_to_report("nothing")) return 0;
   std::function<void()> tell;
   {
     const std::lock_guard lock(untold_mutex);

@@ -26,6 +26,6 @@ void channels_ended(void* profile, void* collective, const std::shared_ptr<bool>
                     std::uint64_t begin, std::uint64_t end);
 
 /// Writes at most `most` channels that were reported to the plugin to `to`. Returns their number.
-int take_told_channels(TuttiNcclChannel* to, int most);
+int take_reported_channels(TuttiNcclChannel* to, int most);
 
 }  // namespace tutti::test

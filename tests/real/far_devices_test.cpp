@@ -124,7 +124,7 @@ void expect_right(const core::Collective& collective, int far_each, bool local, 
   expect_all_reduced(collective, Operation::kSum, outcome, 1, what);
 }
 
-TEST(FarDevices, EveryAlgorithmReducesWithoutTheHostTouchingTheirMemory) {
+TEST(FarDevices, EveryAlgorithmReducesWithoutHostAccessToDeviceMemory) {
   for (const auto& [workers, gpus] : {std::pair{1, 4}, std::pair{3, 1}, std::pair{2, 4}}) {
     for_every_algorithm(workers, gpus, {1, 1009, 40'001},
                         [](const core::Collective& collective, const std::string& name) {

@@ -61,14 +61,14 @@ class Ether {
     std::vector<std::byte> payload;
   };
   std::vector<Receiver*> workers;
-  std::string refused;  ///< the message that a worker rejected
-  bool struck = false;  ///< true after the fault
+  std::string refused;    ///< the message that a worker rejected
+  bool injected = false;  ///< true after the fault
 
   void put(Item item) {
     if (silent_ == item.from) return;
-    const bool now = !struck && fits(item) && sent_++ >= moment_;
+    const bool now = !injected && fits(item) && sent_++ >= moment_;
     if (!now || fault_ == Fault::kNone) return queue(std::move(item));
-    struck = true;
+    injected = true;
     Piece& piece = item.piece;
     switch (fault_) {
       case Fault::kReplayedPiece:
@@ -226,7 +226,7 @@ struct Worker : InterpreterListener {
 };
 
 struct End {
-  bool struck = false;
+  bool injected = false;
   bool refused = false;  ///< a worker rejected a message
   bool failed = false;   ///< a worker reported an error
   bool stands =
@@ -267,7 +267,7 @@ End run(const core::Collective& collective, Fault fault, std::uint64_t seed,
     stage->clock = std::max(stage->clock, stage->timers.next());
     stage->timers.run_due([] {});
   }
-  end.struck = ether.struck;
+  end.injected = ether.injected;
   end.refused = !ether.refused.empty();
   const bool through =
       std::all_of(workers.begin(), workers.end(), [](const auto& w) { return w->through(); });
@@ -317,7 +317,7 @@ void for_all(std::uint64_t seeds, Check check) {
   }
 }
 
-TEST(FaultlessTransport, OvertakingAndDelaysDoNoHarm) {
+TEST(FaultlessTransport, ReorderingAndDelaysDoNotChangeTheResult) {
   for_all(12, [](const core::Collective& collective, std::uint64_t seed, const std::string& what) {
     EXPECT_TRUE(run(collective, Fault::kNone, seed).right) << what;
     EXPECT_TRUE(run(collective, Fault::kNone, seed, true).right) << what << ", emulated";
@@ -332,17 +332,17 @@ std::string to_string(const End& end) {
 /// One fault, given by its number.
 class FaultyTransport : public testing::TestWithParam<std::tuple<int, bool>> {};
 
-TEST_P(FaultyTransport, NothingGoesWrongUnnoticed) {
+TEST_P(FaultyTransport, EveryFaultIsDetectedOrHarmless) {
   const auto fault = static_cast<Fault>(std::get<0>(GetParam()));
   const bool emulated = std::get<1>(GetParam());
-  int struck = 0;
+  int injected = 0;
   int harmless = 0;
   for_all(emulated ? 6 : 12,
           [&](const core::Collective& collective, std::uint64_t seed, const std::string& what) {
             const End end = run(collective, fault, seed, emulated);
-            struck += end.struck;
+            injected += end.injected;
             const std::string then = what + ": " + to_string(end);
-            if (!end.struck) {
+            if (!end.injected) {
               EXPECT_TRUE(end.right) << then;
               return;
             }
@@ -369,9 +369,9 @@ TEST_P(FaultyTransport, NothingGoesWrongUnnoticed) {
               default: EXPECT_FALSE(end.right || end.wrong) << then;
             }
           });
-  EXPECT_GT(struck, 30) << "hardly ever happens";
+  EXPECT_GT(injected, 30) << "the fault was hardly ever injected";
   if (fault == Fault::kLostSlot) return;  // with few messages, other slots suffice
-  EXPECT_LT(harmless, struck / 2) << "hardly ever does anything";
+  EXPECT_LT(harmless, injected / 2) << "the fault hardly ever had an effect";
 }
 
 INSTANTIATE_TEST_SUITE_P(Every, FaultyTransport,

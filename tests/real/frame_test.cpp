@@ -22,7 +22,7 @@ std::string failure_text(FrameReader& reader) {
   return message ? "" : message.error().message();
 }
 
-TEST(Frame, KeepsMessagesWhereverTheStreamIsCut) {
+TEST(Frame, ReadsMessagesFromAnyFragmentsOfTheStream) {
   const std::vector<std::string> messages{"", "a", std::string(1000, 'b'), std::string(3, '\0'),
                                           "last"};
   FrameWriter writer(kKey);
@@ -47,10 +47,10 @@ TEST(Frame, RefusesLongMessagesFromTheirHeader) {
   FrameReader reader(1000, kKey);
   reader.take(FrameWriter(kKey).framed(std::string(1001, 'x')).substr(0, 4));
   EXPECT_EQ(next_of(reader), "error");
-  EXPECT_EQ(next_of(reader), "error") << "there is no way on";
+  EXPECT_EQ(next_of(reader), "error") << "the reader cannot continue";
 }
 
-TEST(Frame, HalfOfOneIsNothingYet) {
+TEST(Frame, AnIncompleteFrameIsNotAMessage) {
   FrameReader reader(1000, kKey);
   const std::string frame = FrameWriter(kKey).framed("abc");
   EXPECT_EQ(frame.size(), framed_size(3));
@@ -74,7 +74,7 @@ std::string read_all(const std::vector<std::string>& frames, const Sha256& key =
   return all;
 }
 
-TEST(Frame, AMessageThatIsChangedRepeatedDroppedOrReorderedIsAnError) {
+TEST(Frame, RefusesChangedRepeatedDroppedOrReorderedMessages) {
   FrameWriter writer(kKey);
   const std::string one = writer.framed("one"), two = writer.framed("two"),
                     three = writer.framed("three");
@@ -96,7 +96,7 @@ TEST(Frame, AMessageThatIsChangedRepeatedDroppedOrReorderedIsAnError) {
   EXPECT_EQ(read_all({one}, Sha256{}), "error ") << "made with another key";
 }
 
-TEST(Frame, AReaderThatHasSeenAnErrorReadsNoFurther) {
+TEST(Frame, AReaderStopsAfterAnError) {
   FrameWriter writer(kKey);
   std::string one = writer.framed("one");
   one.back() = static_cast<char>(one.back() ^ 1);

@@ -48,16 +48,16 @@ Handshake listener(const std::string& secret = kHandshakeSecret, int nonce = 2,
 
 using Tamper = std::function<void(int message, std::string& bytes)>;
 
-/// Exchanges messages between both sides. `tamper` may change each message on its way, and `heard`
-/// receives all of them.
-void talk(Handshake& a, Handshake& b, const Tamper& tamper = {},
-          std::vector<std::string>* heard = nullptr) {
+/// Exchanges messages between both sides. `tamper` may change each message on its way, and
+/// `recorded` receives all of them.
+void exchange_messages(Handshake& a, Handshake& b, const Tamper& tamper = {},
+                       std::vector<std::string>* recorded = nullptr) {
   for (int message = 0; message < 8; ++message) {
     Handshake& from = message % 2 == 0 ? a : b;
     Handshake& to = message % 2 == 0 ? b : a;
     std::string bytes = from.output();
     if (bytes.empty()) return;
-    if (heard) heard->push_back(bytes);
+    if (recorded) recorded->push_back(bytes);
     if (tamper) tamper(message, bytes);
     if (to.wants() == 0) return;
     ASSERT_EQ(bytes.size(), to.wants());
@@ -68,25 +68,25 @@ void talk(Handshake& a, Handshake& b, const Tamper& tamper = {},
 TEST(Handshake, ProvesTheSecretAndIdentifiesBothSides) {
   Handshake a = joiner();
   Handshake b = listener();
-  talk(a, b);
+  exchange_messages(a, b);
   ASSERT_EQ(a.state(), State::kDone);
   ASSERT_EQ(b.state(), State::kDone);
   EXPECT_EQ(b.peer().joiner, 3);
   EXPECT_EQ(b.peer().version, "1.2.3");
-  EXPECT_EQ(a.peer().version, "1.2.4") << "two versions can tell each other so";
+  EXPECT_EQ(a.peer().version, "1.2.4") << "two versions can exchange their version";
   EXPECT_EQ(a.run(), kRun);
 }
 
-TEST(Handshake, TheSecretNeverTravelsAndASecondTimeEverythingDiffers) {
+TEST(Handshake, TheSecretIsNotSentAndMessagesNeverRepeat) {
   std::vector<std::string> first, second;
-  for (auto* heard : {&first, &second}) {
+  for (auto* recorded : {&first, &second}) {
     Handshake a = Handshake::join("the one secret", {Purpose::kControl, 3, kCoordinator, "v"},
                                   random_nonce());
     Handshake b = Handshake::listen("the one secret", {Purpose::kControl, 0, kCoordinator, "v"},
                                     random_nonce(), kRun);
-    talk(a, b, {}, heard);
+    exchange_messages(a, b, {}, recorded);
     ASSERT_EQ(a.state(), State::kDone);
-    for (const std::string& bytes : *heard) EXPECT_EQ(bytes.find("the one"), std::string::npos);
+    for (const std::string& bytes : *recorded) EXPECT_EQ(bytes.find("the one"), std::string::npos);
   }
   ASSERT_EQ(first.size(), 4u);
   for (std::size_t i = 0; i < 4; ++i) EXPECT_NE(first[i], second[i]);
@@ -95,48 +95,48 @@ TEST(Handshake, TheSecretNeverTravelsAndASecondTimeEverythingDiffers) {
 TEST(Handshake, TheVersionOfTheOtherEndIsKnownEvenIfTheHandshakeFails) {
   Handshake a = joiner(), b = listener("another secret");
   EXPECT_EQ(a.stated_version(), "");
-  talk(a, b);
+  exchange_messages(a, b);
   EXPECT_EQ(a.state(), State::kRefused);
   EXPECT_EQ(a.stated_version(), "1.2.4");
   Handshake c = joiner(kHandshakeSecret, 3, 1, RunId{std::byte{9}}), d = listener();
-  talk(c, d);
+  exchange_messages(c, d);
   EXPECT_EQ(c.state(), State::kAnotherRun);
   EXPECT_EQ(c.stated_version(), "1.2.4");
 }
 
-TEST(Handshake, AnotherSecretIsNoticedByBothEnds) {
+TEST(Handshake, BothEndsDetectADifferentSecret) {
   Handshake a = joiner(kHandshakeSecret);
   Handshake b = listener("0123456789abcdef0123456789abcdee");
-  talk(a, b);
+  exchange_messages(a, b);
   EXPECT_EQ(a.state(), State::kRefused);
   EXPECT_EQ(b.state(), State::kWrongSecret);
 }
 
-TEST(Handshake, AListenerWithoutTheSecretCannotPretend) {
+TEST(Handshake, AListenerWithoutTheSecretIsRejected) {
   Handshake a = joiner(kHandshakeSecret);
   Handshake b = listener("guess");
-  talk(a, b, [](int message, std::string& bytes) {
+  exchange_messages(a, b, [](int message, std::string& bytes) {
     if (message == 3) bytes[0] = 0;  // "welcome"
   });
   EXPECT_EQ(a.state(), State::kWrongSecret);
 }
 
-TEST(Handshake, WhatWasOverheardIsOfNoUseASecondTime) {
-  std::vector<std::string> heard;
+TEST(Handshake, ARecordedHandshakeCannotBeReplayed) {
+  std::vector<std::string> recorded;
   Handshake a = joiner();
   Handshake b = listener();
-  talk(a, b, {}, &heard);
+  exchange_messages(a, b, {}, &recorded);
   Handshake again = listener(kHandshakeSecret, 5);  // a real listener has a fresh nonce
-  again.take(heard[0]);
+  again.take(recorded[0]);
   static_cast<void>(again.output());
-  again.take(heard[2]);
+  again.take(recorded[2]);
   EXPECT_EQ(again.state(), State::kWrongSecret);
   // An attacker who has recorded a listener's messages cannot impersonate it.
   Handshake fresh = joiner(kHandshakeSecret, 3, 6);
   static_cast<void>(fresh.output());
-  fresh.take(heard[1]);
+  fresh.take(recorded[1]);
   static_cast<void>(fresh.output());
-  fresh.take(heard[3]);
+  fresh.take(recorded[3]);
   EXPECT_EQ(fresh.state(), State::kWrongSecret);
 }
 
@@ -150,13 +150,13 @@ TEST(Handshake, RefusesAReflectedProof) {
   EXPECT_EQ(a.state(), State::kWrongSecret);
 }
 
-TEST(Handshake, NoBitCanBeChangedOnTheWay) {
+TEST(Handshake, DetectsEveryChangedBit) {
   const std::size_t sizes[] = {81, 88, 32, 33};
   for (int message = 0; message < 4; ++message) {
     for (std::size_t at = 0; at < sizes[message]; ++at) {
       Handshake a = joiner();
       Handshake b = listener();
-      talk(a, b, [&](int m, std::string& bytes) {
+      exchange_messages(a, b, [&](int m, std::string& bytes) {
         if (m == message) bytes[at] = static_cast<char>(bytes[at] ^ 0x10);
       });
       EXPECT_FALSE(a.state() == State::kDone && b.state() == State::kDone)
@@ -169,35 +169,35 @@ TEST(Handshake, NoBitCanBeChangedOnTheWay) {
   }
 }
 
-TEST(Handshake, AConnectionIsForOnePurposeOneWorkerAndOneRun) {
+TEST(Handshake, AConnectionIsBoundToOnePurposeOneWorkerAndOneRun) {
   {
     Handshake a = joiner(kHandshakeSecret, 3, 1, kRun, Purpose::kPeer, 1);
     Handshake b = listener(kHandshakeSecret, 2, Purpose::kPeer, 1);
-    talk(a, b);
+    exchange_messages(a, b);
     EXPECT_EQ(a.state(), State::kDone);
   }
   {
     Handshake a = joiner(kHandshakeSecret, 3, 1, kRun, Purpose::kPeer, 1);
     Handshake b = listener(kHandshakeSecret, 2, Purpose::kPeer, 2);
-    talk(a, b);
+    exchange_messages(a, b);
     EXPECT_EQ(a.state(), State::kAnotherRun) << "it means another worker";
     EXPECT_EQ(b.state(), State::kAnotherRun);
   }
   {
     Handshake a = joiner(kHandshakeSecret, 3, 1, kRun, Purpose::kPeer, kCoordinator);
     Handshake b = listener();
-    talk(a, b);
-    EXPECT_EQ(b.state(), State::kAnotherRun) << "a peer's greeting is none for the coordinator";
+    exchange_messages(a, b);
+    EXPECT_EQ(b.state(), State::kAnotherRun) << "the coordinator refuses the greeting of a peer";
   }
   {
     Handshake a = joiner(kHandshakeSecret, 3, 1, RunId{std::byte{1}}, Purpose::kPeer, 1);
     Handshake b = listener(kHandshakeSecret, 2, Purpose::kPeer, 1);
-    talk(a, b);
+    exchange_messages(a, b);
     EXPECT_EQ(a.state(), State::kAnotherRun);
   }
 }
 
-TEST(Handshake, AStrangerGetsNoAnswerAndNothingBeyondAHandshakesBytes) {
+TEST(Handshake, AStrangerGetsNoReplyAndCanSendNoMoreThanAHandshake) {
   Handshake b = listener();
   ASSERT_LE(b.wants(), 256u);
   std::string http =
@@ -211,21 +211,21 @@ TEST(Handshake, AStrangerGetsNoAnswerAndNothingBeyondAHandshakesBytes) {
   EXPECT_EQ(b.state(), State::kUnknownProtocol);
 }
 
-TEST(Handshake, AVersionIsPrintedAsWords) {
+TEST(Handshake, VersionsOfStrangersAreSafeToPrint) {
   Handshake a = Handshake::join(kHandshakeSecret,
                                 {Purpose::kControl, 0, kCoordinator, "1\x1b[2J\n2"}, nonce_of(1));
   Handshake b = listener();
-  talk(a, b);
+  exchange_messages(a, b);
   EXPECT_EQ(b.peer().version, "1?[2J?2");
 }
 
-TEST(Handshake, BothEndsDeriveTheSameKeysAndEveryConnectionHasItsOwn) {
+TEST(Handshake, BothEndsDeriveTheSameKeysThatDifferBetweenConnections) {
   std::set<Sha256> keys;
   for (const int nonce : {1, 9}) {
     Handshake a = joiner(kHandshakeSecret, 3, nonce);
     Handshake b = listener();
-    std::vector<std::string> heard;
-    talk(a, b, {}, &heard);
+    std::vector<std::string> recorded;
+    exchange_messages(a, b, {}, &recorded);
     ASSERT_EQ(b.state(), State::kDone);
     EXPECT_EQ(a.keys().send, b.keys().receive);
     EXPECT_EQ(a.keys().receive, b.keys().send);
@@ -234,7 +234,7 @@ TEST(Handshake, BothEndsDeriveTheSameKeysAndEveryConnectionHasItsOwn) {
     EXPECT_EQ(a.keys().tls, b.keys().tls);
     EXPECT_EQ(a.keys().send_binding, b.keys().receive_binding);
     EXPECT_EQ(a.keys().receive_binding, b.keys().send_binding);
-    const std::string all = heard[0] + heard[1] + heard[2] + heard[3];
+    const std::string all = recorded[0] + recorded[1] + recorded[2] + recorded[3];
     EXPECT_EQ(session_keys(kHandshakeSecret, all, true).send, a.keys().send);
     EXPECT_NE(session_keys("another", all, true).send, a.keys().send);
     for (const Sha256& key :
@@ -244,7 +244,7 @@ TEST(Handshake, BothEndsDeriveTheSameKeysAndEveryConnectionHasItsOwn) {
   }
 }
 
-TEST(Handshake, EndsWithDifferentSettingsOfTlsPartAndKnowWhy) {
+TEST(Handshake, EndsWithDifferentTlsSettingsDisconnectAndReportWhy) {
   constexpr TlsMode kModes[] = {TlsMode::kNone, TlsMode::kSecret, TlsMode::kCertificates};
   for (const TlsMode one : kModes) {
     for (const TlsMode other : kModes) {
@@ -253,7 +253,7 @@ TEST(Handshake, EndsWithDifferentSettingsOfTlsPartAndKnowWhy) {
       Handshake b = Handshake::listen(kHandshakeSecret,
                                       {Purpose::kControl, kAnyWorker, kCoordinator, "1", other},
                                       nonce_of(2), kRun);
-      talk(a, b);
+      exchange_messages(a, b);
       EXPECT_EQ(a.state(), one == other ? State::kDone : State::kOtherTls);
       EXPECT_EQ(b.state(), a.state());
       if (one == other) {
@@ -264,24 +264,24 @@ TEST(Handshake, EndsWithDifferentSettingsOfTlsPartAndKnowWhy) {
 }
 
 /// An attacker who has recorded a handshake compares its proof with the proofs of guessed secrets.
-TEST(RunSecret, ASecretThatMightBeGuessedIsStretchedByRun) {
+TEST(RunSecret, SecretsThatCouldBeGuessedAreStretchedWithASaltOfTheRun) {
   const RunSecret guessable("correct horse battery staple");
   const std::string key = guessable.key(kRun);
   // python3: hashlib.scrypt(secret, salt=b"tutti run \x07\x08" + bytes(14), n=2**15, r=8, p=1,
   //                         maxmem=2**26, dklen=32).hex_of()
   EXPECT_EQ(hex_of(key), "91a364636b91cec3b47d9e2d2e9753c308ad94619265b8f506fe34e2b11375f1");
   EXPECT_EQ(guessable.key(kRun), key) << "the second time, from the cache";
-  EXPECT_NE(guessable.key(RunId{}), key) << "a table of one run is of no use for another";
+  EXPECT_NE(guessable.key(RunId{}), key) << "the stretched keys of one run do not apply to another";
   EXPECT_EQ(RunSecret(kHandshakeSecret).key(kRun), kHandshakeSecret)
       << "2^128 guesses need no stretching";
   EXPECT_EQ(RunSecret("").key(kRun), "");
   Handshake a = joiner("correct horse battery staple");
   Handshake b = listener("correct horse battery staple");
-  talk(a, b);
+  exchange_messages(a, b);
   EXPECT_EQ(a.state(), State::kDone);
 }
 
-TEST(RunSecret, OnlyRandomDigitsCountAsRandom) {
+TEST(RunSecret, OnlyRandomDigitsAreNotStretched) {
   for (int i = 0; i < 1000; ++i) EXPECT_TRUE(is_random(random_secret()));
   EXPECT_TRUE(is_random("DEADBEEF0123456789abcdef01234567"));
   EXPECT_FALSE(is_random("0123456789abcdef0123456789abcde")) << "31 digits";
@@ -290,7 +290,7 @@ TEST(RunSecret, OnlyRandomDigitsCountAsRandom) {
   EXPECT_FALSE(is_random(""));
 }
 
-TEST(RunSecret, OneThatIsEasyToGuessIsRefusedWithTheReason) {
+TEST(RunSecret, RefusesSecretsThatAreEasyToGuessWithTheReason) {
   EXPECT_EQ(weakness_of(kHandshakeSecret), "");
   EXPECT_EQ(weakness_of("correct horse battery staple"), "");
   EXPECT_EQ(weakness_of("1234"), "has 4 characters; with other machines it needs at least 16");
@@ -298,13 +298,13 @@ TEST(RunSecret, OneThatIsEasyToGuessIsRefusedWithTheReason) {
             "has only 4 different characters; with other machines it needs at least 8");
 }
 
-TEST(Hmac, IsTheOneOfRfc4231) {
+TEST(Hmac, MatchesRfc4231) {
   const Sha256 mac = hmac_sha256("Jefe", "what do ya want for nothing?");
   EXPECT_EQ(hex_of({reinterpret_cast<const char*>(mac.data()), mac.size()}),
             "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
 }
 
-TEST(Hkdf, IsTheOneOfRfc5869) {
+TEST(Hkdf, MatchesRfc5869) {
   std::string salt, info;
   for (char c = 0; c <= 0x0c; ++c) salt += c;
   for (int c = 0xf0; c <= 0xf9; ++c) info += static_cast<char>(c);

@@ -123,7 +123,7 @@ TEST(RealInterpreter, ReportsEveryStepOnceAndInOrder) {
   for (Rank r = 0; r < 4; ++r) EXPECT_EQ((next[{r, 0}]), collective.schedule->steps(r, 0));
 }
 
-TEST(RealInterpreter, RefusesPiecesThatTheScheduleDoesNotSend) {
+TEST(RealInterpreter, RefusesMessagesThatAreNotInTheSchedule) {
   const auto cluster = test::plain_cluster(2);
   const core::Collective collective =
       test::on_plain_cluster(*cluster, core::ring_all_reduce(2, 100), 100);

@@ -37,14 +37,14 @@ Launch good(const Set& set) {
 
 Set tf_config(const std::string& text) { return {{"TF_CONFIG", text}}; }
 
-TEST(Launcher, NothingIsSetAndNothingIsFound) {
+TEST(Launcher, FindsNoLauncherIfNoVariablesAreSet) {
   const auto launch =
       launch_in({{"HOME", "/root"}, {"RANK", "3"}, {"TF_CONFIG", "{}"}, {"PMI_RANK", ""}});
   ASSERT_TRUE(launch);
-  EXPECT_FALSE(*launch) << "RANK alone may mean anything";
+  EXPECT_FALSE(*launch) << "RANK alone does not identify a launcher";
 }
 
-TEST(Launcher, TfConfigsChiefComesFirst) {
+TEST(Launcher, TheChiefOfTfConfigIsRank0) {
   const std::string cluster =
       R"({"cluster": {"chief": ["a:1"], "worker": ["b:2", "c:3"], "ps": ["d:4"]}, "task": )";
   const Launch chief = good(tf_config(cluster + R"({"type": "chief", "index": 0}})"));
@@ -59,14 +59,14 @@ TEST(Launcher, TfConfigsChiefComesFirst) {
       << "TensorFlow casts it";
 }
 
-TEST(Launcher, TfConfigsFirstWorkerCoordinatesWhereThereIsNoChief) {
+TEST(Launcher, TheFirstWorkerOfTfConfigCoordinatesWithoutAChief) {
   const Launch first = good(tf_config(
       R"({"cluster": {"worker": {"1": "c:3", "0": "b:2"}}, "task": {"type": "worker", "index": 0}})"));
   EXPECT_EQ(first.rank, 0);
   EXPECT_EQ(first.address, (Address{"b", 2}));
 }
 
-TEST(Launcher, TfConfigThatMakesNoSenseIsARequestToChange) {
+TEST(Launcher, AnInvalidTfConfigIsARequestError) {
   const auto error = [](const std::string& text) { return launch_in(tf_config(text)); };
   const std::string two = R"({"cluster": {"worker": ["a:1", "b:2"]})";
   EXPECT_THAT(error("{"), FailsWith(Mistake{ProblemCode::kSyntax, "", 1, 2, "TF_CONFIG"}));
@@ -122,7 +122,7 @@ TEST(Launcher, Mpich) {
   EXPECT_FALSE(good({{"PMI_RANK", "1"}, {"PMI_SIZE", "3"}, {"MPI_LOCALNRANKS", "1"}}).one_machine);
 }
 
-TEST(Launcher, SlurmsFirstHostCoordinates) {
+TEST(Launcher, TheFirstHostOfSlurmCoordinates) {
   const Set set{{"SLURM_PROCID", "3"},  {"SLURM_NTASKS", "8"},
                 {"SLURM_STEP_ID", "0"}, {"SLURM_JOB_ID", "200505"},
                 {"SLURM_NNODES", "4"},  {"SLURM_LAUNCH_NODE_IPADDR", "10.0.0.250"},
@@ -147,7 +147,7 @@ TEST(Launcher, SlurmsFirstHostCoordinates) {
   EXPECT_EQ(good(other).address->host, "10.0.0.250");
 }
 
-TEST(Launcher, ABatchScriptOfSlurmIsOneProcess) {
+TEST(Launcher, ABatchScriptOfSlurmIsNotALaunchedRank) {
   const auto launch =
       launch_in({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "8"}, {"SLURM_JOB_ID", "7"}});
   ASSERT_TRUE(launch);
@@ -163,7 +163,7 @@ TEST(Launcher, HostListsOfSlurm) {
     EXPECT_FALSE(first_host(bad)) << bad;
 }
 
-TEST(Launcher, TorchrunsAgentHasTakenItsPort) {
+TEST(Launcher, DoesNotUseThePortThatTheAgentOfTorchrunUses) {
   Set set{{"RANK", "1"},
           {"WORLD_SIZE", "2"},
           {"MASTER_ADDR", "10.1.2.3"},
@@ -182,7 +182,7 @@ TEST(Launcher, TorchrunsAgentHasTakenItsPort) {
   EXPECT_TRUE(good(set).one_machine);
 }
 
-TEST(Launcher, OneLaunchedProcessIsNoGroup) {
+TEST(Launcher, OneLaunchedProcessIsNotAGroup) {
   for (const Set& set :
        {Set{{"OMPI_COMM_WORLD_RANK", "0"}, {"OMPI_COMM_WORLD_SIZE", "1"}},
         tf_config(R"({"cluster": {"worker": ["a:1"]}, "task": {"type": "worker", "index": 0}})")}) {
@@ -192,7 +192,7 @@ TEST(Launcher, OneLaunchedProcessIsNoGroup) {
   }
 }
 
-TEST(Launcher, NumbersThatMakeNoSenseAreNamed) {
+TEST(Launcher, ReportsInvalidNumbers) {
   EXPECT_THAT(launch_in({{"OMPI_COMM_WORLD_RANK", "x"}, {"OMPI_COMM_WORLD_SIZE", "4"}}),
               FailsWith(Mistake{ProblemCode::kWrongType, "OMPI_COMM_WORLD_RANK"}));
   EXPECT_THAT(launch_in({{"OMPI_COMM_WORLD_RANK", "4"}, {"OMPI_COMM_WORLD_SIZE", "4"}}),
@@ -207,7 +207,7 @@ TEST(Launcher, NumbersThatMakeNoSenseAreNamed) {
               FailsWith(Mistake{ProblemCode::kMissing, "TF_CONFIG"}));
 }
 
-TEST(Launcher, EveryNameIsReadBack) {
+TEST(Launcher, NamesConvertBothWays) {
   for (const LauncherKind kind :
        {LauncherKind::kTfConfig, LauncherKind::kTorchrun, LauncherKind::kOpenMpi,
         LauncherKind::kMpich, LauncherKind::kSlurm}) {

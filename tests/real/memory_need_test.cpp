@@ -47,7 +47,7 @@ core::Scenario scenario(const std::string& workers, const std::string& strategy,
 
 const std::string kThree = "workers { machine: \"m\" count: 3 }";
 
-TEST(MemoryNeed, EveryReplicaHoldsEveryPackInEveryStepAtOnce) {
+TEST(MemoryNeed, EveryReplicaHoldsThePacksOfAllStepsAtOnce) {
   const core::Scenario one_step = scenario(kThree, "algorithm: \"ring\"");
   EXPECT_EQ(memory_need(one_step, 0, {}).buffers, Bytes(2 * 4'000'000));
   const core::Scenario ten = scenario(kThree, "algorithm: \"ring\"", 10);
@@ -56,7 +56,7 @@ TEST(MemoryNeed, EveryReplicaHoldsEveryPackInEveryStepAtOnce) {
   EXPECT_EQ(memory_need(ten, 2, options).buffers, Bytes(4 * 2 * 4'000'000));
   options.steps_at_once = 16;
   EXPECT_EQ(memory_need(ten, 2, options).buffers, Bytes(10 * 2 * 4'000'000))
-      << "no more than there are";
+      << "no more steps than the run has";
   options.loop = true;
   EXPECT_EQ(memory_need(ten, 2, options).buffers, Bytes(2 * 4'000'000))
       << "a benchmark has one set";
@@ -75,10 +75,10 @@ TEST(MemoryNeed, AsynchronousServersNeedTwoCopiesAndABufferPerRequest) {
       "tensorflow { parameter_server { } }");
   const Bytes variable(4'000'000);
   EXPECT_EQ(memory_need(servers, 3, {}).buffers, variable * (2 + 3 * 3))
-      << "a push has room for what comes besides";
+      << "a push has room for the data that is sent with it";
 }
 
-TEST(MemoryNeed, WhatLiesOnGpusTakesCopiesOnTheHostAPackAtATime) {
+TEST(MemoryNeed, BuffersOnGpusNeedHostCopiesOfOnePackAtATime) {
   const core::Scenario ring =
       scenario(kThree, "algorithm: \"ring\"", 1,
                "variable { name: \"a\" shape: 1000000 } variable { name: \"b\" shape: 10 }");
@@ -96,7 +96,7 @@ TEST(MemoryNeed, WhatLiesOnGpusTakesCopiesOnTheHostAPackAtATime) {
             Bytes(7 * 4'000'000));
 }
 
-TEST(MemoryNeed, ConnectionsHaveBuffersAndSharedMemoryHasRings) {
+TEST(MemoryNeed, IncludesBuffersOfConnectionsAndSharedMemory) {
   const core::Scenario ring = scenario(kThree, "algorithm: \"ring\"");
   MemoryOptions options;
   options.streams = 4;
@@ -108,14 +108,14 @@ TEST(MemoryNeed, ConnectionsHaveBuffersAndSharedMemoryHasRings) {
       Bytes(2 * static_cast<std::int64_t>(kLineBytes) + static_cast<std::int64_t>(kPayloadBytes)));
 }
 
-TEST(MemoryNeed, StepsAreAsManyAsFitIntoTwoGibibytes) {
+TEST(MemoryNeed, StepsAtOnceFitIntoTwoGibibytes) {
   const core::Scenario ring = scenario(kThree, "algorithm: \"ring\"", 100);
   EXPECT_EQ(steps_at_once(ring, 3), 16);
   EXPECT_EQ(steps_at_once(ring, 40), 6) << "2 GiB / (40 workers · 2 replicas · 4 MB)";
   EXPECT_EQ(steps_at_once(ring, 4000), 1);
 }
 
-TEST(MemoryNeed, WhatDoesNotFitIsRefusedWithNeedAndRemedy) {
+TEST(MemoryNeed, RefusesRunsThatDoNotFitWithTheNeedAndARemedy) {
   const core::Scenario ring = scenario(kThree, "algorithm: \"ring\"");
   const MemoryNeed need{Bytes(6'000'000'000), Bytes(), Bytes(), Bytes(500'000'000)};
   const auto with = [&](std::optional<std::uint64_t> free) {
@@ -150,7 +150,7 @@ TEST(MemoryNeed, StartsNoProcessWithoutEnoughMemory) {
   EXPECT_EQ(started.error().kind(), core::ErrorKind::kRun);
 }
 
-TEST(MemoryNeed, AWorkerThatJoinsLooksAtItsOwnMachine) {
+TEST(MemoryNeed, AJoiningWorkerChecksTheMemoryOfItsMachine) {
   const core::Scenario ring =
       scenario("workers { machine: \"m\" count: 2 }", "algorithm: \"ring\"");
   std::promise<Address> listens;

@@ -67,7 +67,7 @@ proto::StepResult part_of(std::int32_t worker, std::int64_t start_us, std::int64
 
 /// The thread of worker 0, which computes longest, is scheduled late, and worker 1 ends after it.
 /// This delay is not communication.
-TEST(StepMerger, WaitingForOthersIsNoExposedCommunication) {
+TEST(StepMerger, WaitingForOthersIsNotExposedCommunication) {
   core::Summary summary;
   const core::RecordOptions record;
   StepMerger merger(two_hosts(), 0, record, summary);
@@ -85,7 +85,7 @@ TEST(StepMerger, WaitingForOthersIsNoExposedCommunication) {
   EXPECT_EQ(waiting(step), core::microseconds(900 - 200 - 150));
 }
 
-TEST(StepMerger, TakesNoNumberOnTrust) {
+TEST(StepMerger, ChecksEveryNumberOfAReport) {
   core::Summary summary;
   const core::RecordOptions record;
   StepMerger merger(two_hosts(), 0, record, summary);
@@ -207,7 +207,7 @@ void each_extreme(const proto::StepResult& good,
 
 /// Any report of a worker is either rejected, or merged into a timeline that ends before the
 /// horizon.
-TEST(StepMerger, EveryFieldMayHoldAnything) {
+TEST(StepMerger, AcceptsOrRefusesReportsWithExtremeValues) {
   const proto::StepResult other = part_of(0, 100, 500, 200, 150);
   int refused = 0, merged = 0;
   each_extreme(part_of(1, 0, 900, 100, 800),
@@ -236,7 +236,7 @@ TEST(StepMerger, EveryFieldMayHoldAnything) {
 }
 
 /// Each step may have the maximum length, but all of them must end before the horizon.
-TEST(StepMerger, StepsThatCannotBeThatLongDoNotOverflow) {
+TEST(StepMerger, ImpossiblyLongStepsDoNotOverflow) {
   core::Summary summary;
   const core::RecordOptions record;
   for (const double time_scale : {0.0, 0.001}) {

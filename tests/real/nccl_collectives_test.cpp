@@ -135,7 +135,7 @@ class NcclOnFakeGpus : public testing::Test {
   std::unique_ptr<NcclCollectives> run_;
 };
 
-TEST_F(NcclOnFakeGpus, EveryTypeAndOperationAndNumberOfRanks) {
+TEST_F(NcclOnFakeGpus, ReducesEveryTypeAndOperationForAnyNumberOfRanks) {
   for (const int ranks : {1, 2, 4}) {
     const auto cluster = test::plain_cluster(ranks);
     ASSERT_TRUE(open(ranks, in_all(ranks)));
@@ -160,7 +160,7 @@ TEST_F(NcclOnFakeGpus, EveryTypeAndOperationAndNumberOfRanks) {
   }
 }
 
-TEST_F(NcclOnFakeGpus, EveryCollectiveInPlaceAndOutOfPlace) {
+TEST_F(NcclOnFakeGpus, RunsEveryCollectiveInPlaceAndOutOfPlace) {
   for (const int ranks : {1, 2, 3, 4}) {
     const auto cluster = test::plain_cluster(ranks);
     ASSERT_TRUE(open(ranks, in_all(ranks)));
@@ -204,7 +204,7 @@ TEST_F(NcclOnFakeGpus, EveryCollectiveInPlaceAndOutOfPlace) {
   }
 }
 
-TEST_F(NcclOnFakeGpus, PacksGoInTheirOrderWhicheverIsReadyFirst) {
+TEST_F(NcclOnFakeGpus, LaunchesPacksInOrderWhicheverIsReadyFirst) {
   const auto cluster = test::plain_cluster(3);
   ASSERT_TRUE(open(3, in_all(3, 0.25)));
   const core::Collective collective =
@@ -231,7 +231,7 @@ TEST_F(NcclOnFakeGpus, PacksGoInTheirOrderWhicheverIsReadyFirst) {
                        "a mean, as it were");
 }
 
-TEST_F(NcclOnFakeGpus, APeerThatIsGoneIsAnErrorAndCommunicatorsAreAborted) {
+TEST_F(NcclOnFakeGpus, AMissingPeerIsAnErrorThatAbortsCommunicators) {
   const auto cluster = test::plain_cluster(2);
   ::setenv("TUTTI_FAKE_NCCL_FAILS_AT", "1", 1);
   ASSERT_TRUE(open(2, in_all(2)));
@@ -261,7 +261,7 @@ TEST_F(NcclOnFakeGpus, TheWaitForMissingRanksTimesOut) {
   EXPECT_THAT(opened.error().message(), testing::ContainsRegex("3 ranks: .* 0.02 s"));
 }
 
-TEST_F(NcclOnFakeGpus, TwoRanksOnOneGpuAreRefusedAsNcclDoes) {
+TEST_F(NcclOnFakeGpus, RefusesTwoRanksOnOneGpuLikeNccl) {
   const auto opened = open(2, in_all(2), 1);
   ASSERT_FALSE(opened);
   EXPECT_THAT(opened.error().message(), HasSubstr("communicator of 2 ranks"));
@@ -284,17 +284,17 @@ TEST_F(NcclOnFakeGpus, ChannelsAreReportedWithPackAndRank) {
   const auto finished = finish(12);
   ASSERT_TRUE(finished) << finished.error().message();
   run_->drain();
-  std::map<std::tuple<std::uint32_t, Rank, int>, int> heard;
+  std::map<std::tuple<std::uint32_t, Rank, int>, int> reports;
   for (const ChannelDone& done : done_.channels) {
-    ++heard[{done.collective.pack, done.rank, done.channel}];
+    ++reports[{done.collective.pack, done.rank, done.channel}];
     EXPECT_EQ(done.collective.step, 1u);
     EXPECT_EQ(done.part, 0);
     EXPECT_LE(done.start, done.end);
     EXPECT_GE(done.start, began);
     EXPECT_LE(done.end, Collectives::Clock::now());
   }
-  EXPECT_EQ(heard.size(), 3u * 3 * 2) << "packs, ranks, channels";
-  for (const auto& [what, times] : heard) {
+  EXPECT_EQ(reports.size(), 3u * 3 * 2) << "packs, ranks, channels";
+  for (const auto& [what, times] : reports) {
     EXPECT_NE(std::get<0>(what), 1u);
     EXPECT_EQ(times, 1);
   }
@@ -342,7 +342,7 @@ TEST_F(NcclChannels, AnUnexpectedOperationEndsTheRecording) {
   EXPECT_EQ(done_.channels.size(), 6u);
   const Tells tells("others");
   reduce(1);
-  EXPECT_EQ(done_.channels.size(), 6u) << "those of no pack of ours";
+  EXPECT_EQ(done_.channels.size(), 6u) << "channels of other operations";
   EXPECT_THAT(run_->notes(), testing::Contains(HasSubstr("unexpected operation")));
 }
 
@@ -355,13 +355,13 @@ TEST_F(NcclChannels, LateReportsAreCounted) {
   reduce(1);  // the late reports arrive before this
   EXPECT_THAT(run_->final_notes(),
               testing::ElementsAre(testing::ContainsRegex(" 6 .*channels of ranks 0, 1, 2 ")));
-  std::map<std::pair<std::uint32_t, Rank>, int> heard;
-  for (const ChannelDone& done : done_.channels) ++heard[{done.collective.pack, done.rank}];
-  EXPECT_EQ(heard.size(), 6u);
-  for (const auto& [what, times] : heard) EXPECT_EQ(times, 1);
+  std::map<std::pair<std::uint32_t, Rank>, int> reports;
+  for (const ChannelDone& done : done_.channels) ++reports[{done.collective.pack, done.rank}];
+  EXPECT_EQ(reports.size(), 6u);
+  for (const auto& [what, times] : reports) EXPECT_EQ(times, 1);
 }
 
-TEST_F(NcclOnFakeGpus, ANameOfAnotherLengthIsRefused) {
+TEST_F(NcclOnFakeGpus, RefusesAnIdOfAnotherLength) {
   FakeCuda::the().reset(gpus_of(4));
   devices_ = devices_of(FakeCuda::the().api(), 2, 4);
   for (const std::size_t size :
@@ -377,7 +377,7 @@ TEST_F(NcclOnFakeGpus, ANameOfAnotherLengthIsRefused) {
   }
 }
 
-TEST_F(NcclOnFakeGpus, AnotherProfilerStaysAndIsNoted) {
+TEST_F(NcclOnFakeGpus, KeepsAnotherProfilerWithANote) {
   ::setenv("NCCL_PROFILER_PLUGIN", "libtheirs.so", 1);
   NcclOptions options = in_all(2);
   options.follow_channels = true;
@@ -446,7 +446,7 @@ INSTANTIATE_TEST_SUITE_P(Nccl, NcclCalls, testing::Values(Which::kFake, Which::k
                            return which.param == Which::kFake ? "Fake" : "Real";
                          });
 
-TEST_P(NcclCalls, EveryCollectiveDoesWhatItsNameSays) {
+TEST_P(NcclCalls, EveryCollectiveGivesItsDefinedResult) {
   constexpr std::int64_t kCount = 1001;
   const auto devices = devices_of(*cuda_, ranks_, ranks_);
   std::vector<char> id(kTuttiNcclIdBytes);

@@ -77,7 +77,7 @@ struct Recorded {
   std::string bytes;
 };
 
-TEST(Protocol, NumberIsRaisedWhenBytesChange) {
+TEST(Protocol, VersionMustIncreaseIfMessagesChange) {
   const Recorded recorded{
       3,
       R"(54555454496a6e31020300000001000000392e392b312d3030303030303030000000000000000000000000000000000000000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f
@@ -102,7 +102,7 @@ c7aa92e9e49ea93a654fd64dd8758b37e2b105555c472522b8aedc126ef3965c
   EXPECT_EQ(handshake() + wire(), recorded.bytes);
 }
 
-TEST(Protocol, IsUnderstoodWhateverTheRelease) {
+TEST(Protocol, IsCompatibleBetweenReleases) {
   const std::string ours(protocol());
   const std::string common = ours.substr(ours.rfind('+') + 1);
   EXPECT_TRUE(is_compatible(ours));

@@ -64,18 +64,18 @@ void send_all(const Socket& socket, const std::string& bytes) {
             static_cast<ssize_t>(bytes.size()));
 }
 
-TEST(Reception, ReachesOneThatListens) {
+TEST(Reception, ConnectsToAListener) {
   const auto listener = Listener::open({"127.0.0.1", 0});
-  Reception there(options_of(kReceptionSecret), &*listener);
-  Reception here(options_of(kReceptionSecret, 1), nullptr);
-  here.reach(listener->address(), {Purpose::kPeer, 1, 0, "1"}, kRun, soon());
+  Reception listening(options_of(kReceptionSecret), &*listener);
+  Reception joining(options_of(kReceptionSecret, 1), nullptr);
+  joining.reach(listener->address(), {Purpose::kPeer, 1, 0, "1"}, kRun, soon());
   std::thread other([&] {
-    const auto events = ended(there, 1);
+    const auto events = ended(listening, 1);
     EXPECT_EQ(events[0].state, State::kDone);
     EXPECT_EQ(events[0].peer.joiner, 1);
     EXPECT_EQ(events[0].host, "127.0.0.1");
   });
-  const auto events = ended(here, 1);
+  const auto events = ended(joining, 1);
   other.join();
   EXPECT_EQ(events[0].state, State::kDone);
   EXPECT_TRUE(events[0].reached);
@@ -83,34 +83,34 @@ TEST(Reception, ReachesOneThatListens) {
 
 TEST(Reception, DropsSlowHandshakesWithoutDelayingOthers) {
   const auto listener = Listener::open({"127.0.0.1", 0});
-  Reception there(options_of(kReceptionSecret, 0, std::chrono::milliseconds(50)), &*listener);
+  Reception listening(options_of(kReceptionSecret, 0, std::chrono::milliseconds(50)), &*listener);
   const Socket silent = connect_plainly(listener->address().port);
   const Socket slow = connect_plainly(listener->address().port);
   send_all(slow, "TUTTIjn1");
-  for (const auto& event : ended(there, 2)) {
+  for (const auto& event : ended(listening, 2)) {
     EXPECT_EQ(event.state, State::kUnknownProtocol);
     EXPECT_EQ(event.failure, "no answer within the timeout");
   }
   EXPECT_EQ(receive_all(silent.get(), 1), "") << "closed";
 }
 
-TEST(Reception, AFullReceptionDropsTheOldestHandshake) {
+TEST(Reception, DropsTheOldestHandshakeIfThereAreTooMany) {
   const auto listener = Listener::open({"127.0.0.1", 0});
   Reception::Options options = options_of(kReceptionSecret);
   options.most_waiting = 3;
-  Reception there(options, &*listener);
+  Reception listening(options, &*listener);
   std::vector<Socket> strangers;
   for (int i = 0; i < 5; ++i) strangers.push_back(connect_plainly(listener->address().port));
-  EXPECT_TRUE(there.wait(Clock::now() + std::chrono::milliseconds(100)).empty());
+  EXPECT_TRUE(listening.wait(Clock::now() + std::chrono::milliseconds(100)).empty());
   EXPECT_EQ(receive_all(strangers[0].get(), 1), "");
   EXPECT_EQ(receive_all(strangers[1].get(), 1), "");
   char byte = 0;
   EXPECT_EQ(::recv(strangers[4].get(), &byte, 1, MSG_DONTWAIT), -1) << "still waited for";
 }
 
-TEST(Reception, AHandshakeThatWasRecordedOpensNothing) {
+TEST(Reception, RefusesARecordedHandshake) {
   const auto listener = Listener::open({"127.0.0.1", 0});
-  Reception there(options_of(kReceptionSecret), &*listener);
+  Reception listening(options_of(kReceptionSecret), &*listener);
   Nonce nonce{};
   std::string greeting, proof;
   for (const bool replay : {false, true}) {
@@ -123,16 +123,16 @@ TEST(Reception, AHandshakeThatWasRecordedOpensNothing) {
       if (!replay) proof = h.output();
       send_all(socket, proof);
     });
-    const auto events = ended(there, 1);
+    const auto events = ended(listening, 1);
     joiner.join();
     EXPECT_EQ(events[0].state, replay ? State::kWrongSecret : State::kDone);
   }
 }
 
 TEST(Reception, ARefusedConnectionFailsAtOnce) {
-  Reception here(options_of(kReceptionSecret), nullptr);
-  here.reach({"127.0.0.1", 1}, {Purpose::kPeer, 1, 0, "1"}, kRun, soon());
-  const auto events = ended(here, 1);
+  Reception joining(options_of(kReceptionSecret), nullptr);
+  joining.reach({"127.0.0.1", 1}, {Purpose::kPeer, 1, 0, "1"}, kRun, soon());
+  const auto events = ended(joining, 1);
   EXPECT_EQ(events[0].state, State::kUnknownProtocol);
   EXPECT_EQ(events[0].failure, "Connection refused");
 }
@@ -169,7 +169,7 @@ char receive_one(Connection& connection) {
 
 class Meeting : public testing::TestWithParam<bool> {};
 
-TEST_P(Meeting, EveryoneIsConnectedToEveryoneWhateverStrangersDo) {
+TEST_P(Meeting, ConnectsAllWorkersInSpiteOfStrangers) {
   constexpr std::int32_t kWorkers = 5;
   std::vector<Listener> listeners;
   PeerConnectionOptions all;
@@ -221,8 +221,8 @@ INSTANTIATE_TEST_SUITE_P(Tls, Meeting, testing::Bool(),
 
 TEST(MeetingErrors, RefusesOtherRunsAndSecrets) {
   const auto listener = Listener::open({"127.0.0.1", 0});
-  Reception there(options_of(kReceptionSecret), &*listener);
-  std::thread answers([&] { static_cast<void>(ended(there, 2)); });
+  Reception listening(options_of(kReceptionSecret), &*listener);
+  std::thread answers([&] { static_cast<void>(ended(listening, 2)); });
   for (const bool run : {true, false}) {
     PeerConnectionOptions meeting;
     meeting.secret = run ? kReceptionSecret : "another";
@@ -240,7 +240,7 @@ TEST(MeetingErrors, RefusesOtherRunsAndSecrets) {
 
 /// Version 0.2.0 has another key for a secret that might be guessed, so it seems to have another
 /// secret.
-TEST(MeetingErrors, AnotherVersionWithAnotherSecretIsNamed) {
+TEST(MeetingErrors, ReportsAnotherVersionWithAnotherSecret) {
   // All attempts to join share the key, which takes scrypt a while.
   static_assert(std::is_same_v<decltype(Appointment::secret), RunSecret>);
   const auto listener = Listener::open({"127.0.0.1", 0});
@@ -248,8 +248,8 @@ TEST(MeetingErrors, AnotherVersionWithAnotherSecretIsNamed) {
     Reception::Options options = options_of(kReceptionSecret);
     options.self = {Purpose::kControl, kAnyWorker, kCoordinator,
                     same_version ? std::string(protocol()) : "0.2.0+1-5f3a09c1"};
-    Reception there(options, &*listener);
-    std::thread answers([&] { static_cast<void>(ended(there, 1)); });
+    Reception listening(options, &*listener);
+    std::thread answers([&] { static_cast<void>(ended(listening, 1)); });
     const Appointment at{listener->address(), "another"};
     const auto found =
         find_coordinator([&] { return std::optional(at); }, 0, soon(), [] { return false; });

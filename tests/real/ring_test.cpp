@@ -43,7 +43,7 @@ std::int64_t length_of(core::Random& random) {
   return static_cast<std::int64_t>(random.below(random.below(2) == 0 ? 1200 : 20'000));
 }
 
-TEST(Ring, KeepsMessagesOfAllLengthsWholeAndInOrder) {
+TEST(Ring, DeliversMessagesOfAllLengthsInOrder) {
   Both ring;
   core::Random random(7);
   std::vector<Header> waiting;
@@ -75,7 +75,7 @@ TEST(Ring, KeepsMessagesOfAllLengthsWholeAndInOrder) {
 }
 
 /// Payloads are stored among the lines or in their own area, depending on their length.
-TEST(Ring, AFullRingHasNoRoomUntilSomethingIsTaken) {
+TEST(Ring, AFullRingHasNoRoomUntilAMessageIsRead) {
   for (const std::int64_t length : {kMaxAmongLines, std::int64_t{kBytes / 2}}) {
     Both ring;
     const Header header = piece_of(length, 0);
@@ -94,7 +94,7 @@ TEST(Ring, AFullRingHasNoRoomUntilSomethingIsTaken) {
   }
 }
 
-TEST(Ring, AMessageOf24BytesIsOneLine) {
+TEST(Ring, AMessageOf24BytesNeedsOneCacheLine) {
   EXPECT_EQ(RingShare::of(piece_of(24, 0)).lines, kLine);
   EXPECT_EQ(RingShare::of(piece_of(25, 0)).lines, 2 * kLine);
   EXPECT_EQ(RingShare::of({Header::Kind::kSlot, {}}).lines, kLine);
@@ -107,7 +107,7 @@ bool lies_in(const std::byte* begin, std::int64_t length, const Mapping& mapping
 
 /// The other side may write any bytes as a header. No payload may then lie outside the ring, and
 /// invalid headers are reported.
-TEST(Ring, NoHeaderIsTrusted) {
+TEST(Ring, ChecksEveryHeader) {
   core::Random random(3);
   int refused = 0, taken = 0;
   for (int i = 0; i < 20'000; ++i) {
@@ -138,7 +138,7 @@ TEST(Ring, NoHeaderIsTrusted) {
 }
 
 /// The other side may also write any counts.
-TEST(Ring, MoreThanEverWasThereCannotBeTaken) {
+TEST(Ring, RefusesImpossibleCountsOfTheOtherSide) {
   for (const std::uint64_t taken :
        {std::uint64_t{1} << 40, std::numeric_limits<std::uint64_t>::max()}) {
     for (const std::int64_t length : {kMaxAmongLines, std::int64_t{kBytes}}) {
@@ -152,7 +152,7 @@ TEST(Ring, MoreThanEverWasThereCannotBeTaken) {
   }
 }
 
-TEST(Ring, WhatLiesThereFromBeforeIsNoMessage) {
+TEST(Ring, OldBytesAreNotReadAsMessages) {
   Both ring;
   const std::int64_t long_payload = 64 * 15;
   for (int i = 0; i < 2000; ++i) {

@@ -29,7 +29,7 @@ class Nobody : public InterpreterListener {
   void step_done(const StepDone&) override {}
 };
 
-TEST(Tcp, AStrangersBytesAreAnErrorAndSoIsAClosedConnection) {
+TEST(Tcp, InvalidBytesAndAClosedConnectionAreErrors) {
   const auto cluster = test::plain_cluster(2);
   const core::Collective collective =
       test::on_plain_cluster(*cluster, core::ring_all_reduce(2, 100), 100);
@@ -59,7 +59,7 @@ TEST(Tcp, AStrangersBytesAreAnErrorAndSoIsAClosedConnection) {
   }
 }
 
-TEST(Tcp, ASlotIsFreedByWhomItBelongsTo) {
+TEST(Tcp, OnlyTheReceiverOfASlotFreesIt) {
   const auto cluster = test::plain_cluster(3);
   core::RingOptions options;
   options.credits = 2;
@@ -158,7 +158,7 @@ class Codes {
 
 using MessageIndices = std::vector<std::uint32_t>;
 
-TEST(TcpWithCodes, PiecesAreAcceptedInTheirOrder) {
+TEST(TcpWithCodes, AcceptsPiecesInOrder) {
   Codes codes;
   for (const std::string& message : codes.messages) codes.send(message);
   EXPECT_EQ(codes.error(), "");
@@ -166,7 +166,7 @@ TEST(TcpWithCodes, PiecesAreAcceptedInTheirOrder) {
 }
 
 /// The headers alone would be accepted.
-TEST(TcpWithCodes, APieceThatIsNotTheNextOneIsRefusedByItsCode) {
+TEST(TcpWithCodes, RefusesAPieceThatIsNotTheNextOne) {
   const std::vector<std::pair<std::vector<std::size_t>, MessageIndices>> cases{
       {{0, 0}, {0}},  // repeated
       {{0, 2}, {0}},  // lost
@@ -181,7 +181,7 @@ TEST(TcpWithCodes, APieceThatIsNotTheNextOneIsRefusedByItsCode) {
   }
 }
 
-TEST(TcpWithCodes, APieceWithoutItsWholeCodeDoesNotArrive) {
+TEST(TcpWithCodes, RefusesAPieceWithAnIncompleteCode) {
   for (const std::size_t missing : {kMacBytes, std::size_t{1}}) {
     Codes codes;
     codes.send(codes.messages[0].substr(0, codes.messages[0].size() - missing));
@@ -192,7 +192,7 @@ TEST(TcpWithCodes, APieceWithoutItsWholeCodeDoesNotArrive) {
   }
 }
 
-TEST(Wire, HeadersSurviveTheWayThereAndNothingElseIsOne) {
+TEST(Wire, EncodingPreservesHeadersAndDecodingRefusesOtherBytes) {
   const Header header{Header::Kind::kPiece, {{{1, 2}, 3, 4, 5, 6}, 1000, 400, 600, 0xabcdef}};
   const auto back = decode(encode(header));
   ASSERT_TRUE(back);

@@ -50,17 +50,17 @@ Ends connect(const Context& listens, const Context& joins) {
   options.secret = kTlsSecret;
   options.self = {Purpose::kPeer, kAnyWorker, 0, "1"};
   options.tls = listens;
-  Reception there(options, &*at);
+  Reception listening(options, &*at);
   options.tls = joins;
-  Reception here(options, nullptr);
+  Reception joining(options, nullptr);
   const auto until = Reception::Clock::now() + std::chrono::seconds(30);
-  here.reach(at->address(), {Purpose::kPeer, 1, 0, "1"}, RunId{}, until);
+  joining.reach(at->address(), {Purpose::kPeer, 1, 0, "1"}, RunId{}, until);
   Ends ends;
   std::thread other([&] {
-    auto events = there.wait(until);
+    auto events = listening.wait(until);
     if (!events.empty()) ends.listener = std::move(events.front());
   });
-  auto events = here.wait(until);
+  auto events = joining.wait(until);
   if (!events.empty()) ends.joiner = std::move(events.front());
   other.join();
   return ends;
@@ -98,25 +98,25 @@ void expect_private(Ends& ends) {
   EXPECT_EQ(receive(to), "") << "the end";
 }
 
-TEST(TlsConnections, WithAKeyOfTheSecretShowNothingToTheNetwork) {
+TEST(TlsConnections, AreEncryptedWithAKeyOfTheSecret) {
   Ends ends = connect(with_secret(), with_secret());
   expect_private(ends);
 }
 
-TEST(TlsConnections, WithCertificatesShowNothingToTheNetwork) {
+TEST(TlsConnections, AreEncryptedWithCertificates) {
   const Authority authority;
   const TemporaryFolder one, other;
   Ends ends = connect(with_certificate(one, authority), with_certificate(other, authority));
   expect_private(ends);
 }
 
-TEST(TlsConnections, OfDifferentSettingsAreRefusedByBothEnds) {
+TEST(TlsConnections, AreRefusedByBothEndsIfSettingsDiffer) {
   const Ends ends = connect(with_secret(), nullptr);
   EXPECT_EQ(ends.joiner.state, State::kOtherTls);
   EXPECT_EQ(ends.listener.state, State::kOtherTls);
 }
 
-TEST(TlsConnections, WithACertificateOfAnotherAuthorityAreRefused) {
+TEST(TlsConnections, AreRefusedWithACertificateOfAnotherAuthority) {
   const Authority authority, stranger;
   const TemporaryFolder one, other;
   const Context good = with_certificate(one, authority);
@@ -152,7 +152,7 @@ std::pair<Tls::Progress, Tls::Progress> negotiate(Tls& one, Tls& other) {
 
 /// A man in the middle with a certificate of the authority has one TLS session with each end, but
 /// not the keys of the handshake, which he only forwards.
-TEST(TlsConnections, OfAMachineThatDidNotMakeTheHandshakeAreRefused) {
+TEST(TlsConnections, AreRefusedFromAMachineWithoutAHandshake) {
   const Authority authority;
   const TemporaryFolder one, other;
   const Context ours = with_certificate(one, authority);
@@ -200,7 +200,7 @@ void close_before_tls(const Listener& listener, const Introduction& self) {
 }
 
 /// An overloaded coordinator may close a connection at any time.
-TEST(TlsConnections, ThatEndEarlyAreTriedAgain) {
+TEST(TlsConnections, AreRetriedIfTheyEndEarly) {
   const auto listener = Listener::open({"127.0.0.1", 0});
   Reception::Options options;
   options.secret = kTlsSecret;
@@ -210,8 +210,8 @@ TEST(TlsConnections, ThatEndEarlyAreTriedAgain) {
     Introduction self = options.self;
     self.tls = TlsMode::kSecret;
     close_before_tls(*listener, self);
-    Reception there(options, &*listener);
-    const auto events = there.wait(Reception::Clock::now() + std::chrono::seconds(10));
+    Reception listening(options, &*listener);
+    const auto events = listening.wait(Reception::Clock::now() + std::chrono::seconds(10));
     ASSERT_EQ(events.size(), 1u);
     EXPECT_EQ(events.front().state, State::kDone);
   });
@@ -224,7 +224,7 @@ TEST(TlsConnections, ThatEndEarlyAreTriedAgain) {
 }
 
 /// ::send() never returns 0 either, and callers would try again without end.
-TEST(TlsConnections, ThatHaveEndedAcceptNoBytes) {
+TEST(TlsConnections, AcceptNoBytesAfterTheirEnd) {
   int sockets[2];
   ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, sockets), 0);
   Socket first(sockets[0]);
@@ -243,7 +243,7 @@ TEST(TlsConnections, ThatHaveEndedAcceptNoBytes) {
   }
 }
 
-TEST(TlsConnections, WithAnotherPreSharedKeyFail) {
+TEST(TlsConnections, FailWithADifferentPreSharedKey) {
   int sockets[2];
   ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, sockets), 0);
   const Socket first(sockets[0]), second(sockets[1]);
@@ -261,7 +261,7 @@ std::string why_not(const std::string& option) {
   return context ? "" : context.error().message();
 }
 
-TEST(TlsSettings, FilesThatCannotBeUsedAreNamed) {
+TEST(TlsSettings, NameFilesThatCannotBeUsed) {
   const TemporaryFolder folder;
   const Authority authority;
   EXPECT_THAT(why_not("/nowhere"), HasSubstr("--tls /nowhere: expected secret, or a folder"));
@@ -281,7 +281,7 @@ TEST(TlsSettings, FilesThatCannotBeUsedAreNamed) {
   EXPECT_THAT(why_not(folder.path()), HasSubstr("key.pem: this private key cannot be read"));
 }
 
-TEST(TlsSettings, AKeyWithAPassphraseIsRefusedWithoutAskingForIt) {
+TEST(TlsSettings, RefuseAKeyWithAPassphraseWithoutPrompting) {
   const TemporaryFolder folder;
   const Authority authority;
   authority.issue(folder.path());

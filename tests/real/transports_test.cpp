@@ -63,7 +63,7 @@ void run_worker(const core::Collective& collective, Operation operation, std::in
   for (std::vector<std::byte>& d : data) buffers.push_back(d.data());
   interpreter.open({0, 0}, collective, operation, ranks, buffers);
   for (const Rank r : ranks) interpreter.start({0, 0}, r);
-  bool told = false;
+  bool reported = false;
   while (left > 0) {  // others may still need data that is queued here
     interpreter.run_ready();
     const auto moved = transport.poll(Transport::Clock::now() + std::chrono::milliseconds(5));
@@ -71,8 +71,8 @@ void run_worker(const core::Collective& collective, Operation operation, std::in
       if (left > 0) ADD_FAILURE() << "worker " << worker << ": " << moved.error().message();
       break;
     }
-    if (!told && done.done == static_cast<int>(ranks.size()) && transport.flushed()) {
-      told = true;
+    if (!reported && done.done == static_cast<int>(ranks.size()) && transport.flushed()) {
+      reported = true;
       --left;
     }
   }
@@ -157,7 +157,7 @@ std::vector<Case> cases_on(std::size_t shape) {
   return cases;
 }
 
-TEST(EveryAlgorithmBetween, AnyWorkersIsEveryTypeAndOperationToo) {
+TEST(EveryAlgorithmBetween, ShapesTogetherCoverEveryTypeAndOperation) {
   std::map<core::AlgorithmChoice, std::set<DataType>> types;
   std::map<core::AlgorithmChoice, std::set<Operation>> operations;
   std::map<core::AlgorithmChoice, std::set<std::int64_t>> sizes;
@@ -179,7 +179,7 @@ TEST(EveryAlgorithmBetween, AnyWorkersIsEveryTypeAndOperationToo) {
 
 class EveryAlgorithm : public testing::TestWithParam<std::tuple<std::string, std::size_t>> {};
 
-TEST_P(EveryAlgorithm, IsRight) {
+TEST_P(EveryAlgorithm, GivesTheCorrectResult) {
   const auto& [transport, place] = GetParam();
   const Shape shape = kShapes[place];
   const core::Cluster cluster = cluster_of(shape);
@@ -226,7 +226,7 @@ TEST_P(EveryAlgorithm, HasItsOtherCollectivesRight) {
   }
 }
 
-std::string in_one_word(std::string name) {
+std::string as_identifier(std::string name) {
   std::erase(name, ' ');
   return name;
 }
@@ -237,13 +237,13 @@ INSTANTIATE_TEST_SUITE_P(Transports, EveryAlgorithm,
                                           testing::Range(std::size_t{0}, std::size(kShapes))),
                          [](const auto& each) {
                            const Shape& shape = kShapes[std::get<1>(each.param)];
-                           return fmt::format("{}_{}x{}", in_one_word(std::get<0>(each.param)),
+                           return fmt::format("{}_{}x{}", as_identifier(std::get<0>(each.param)),
                                               shape.workers, shape.gpus);
                          });
 
 class Transports : public testing::TestWithParam<std::string> {};
 
-TEST_P(Transports, AFullSocketOrRingIsNoEndOfIt) {
+TEST_P(Transports, FullSocketsAndRingsDoNotBlockForever) {
   const auto cluster = test::plain_cluster(2);
   const std::int64_t elements = 8 << 20;  // 64 MB, much more than any socket's buffer
   execute_points(test::on_plain_cluster(*cluster, core::ring_all_reduce(2, elements), elements,
@@ -253,7 +253,7 @@ TEST_P(Transports, AFullSocketOrRingIsNoEndOfIt) {
 
 /// Workers may be one iteration apart. Each iteration uses the buffers that the previous one has
 /// left.
-TEST_P(Transports, IterationsBackToBackAreRight) {
+TEST_P(Transports, ConsecutiveIterationsGiveTheCorrectResult) {
   const core::Library library(".");
   for (const char* const strategy :
        {"algorithm: \"ring\"", "algorithm: \"recursive_doubling\"",
@@ -341,7 +341,7 @@ TEST_P(Transports, SleepingPeersNoticeALostPeer) {
 
 INSTANTIATE_TEST_SUITE_P(All, Transports,
                          testing::Values("tcp", "tcp 3", "tcp codes", "tcp tls", "shm"),
-                         [](const auto& each) { return in_one_word(each.param); });
+                         [](const auto& each) { return as_identifier(each.param); });
 
 }  // namespace
 }  // namespace tutti::real

@@ -64,7 +64,7 @@ void for_all(Check check) {
   }
 }
 
-TEST(Verify, AnyOrderOfOperationsIsRight) {
+TEST(Verify, AcceptsAnyOrderOfOperations) {
   for_all([](const Reduced& reduced, const std::string& what) {
     const Buffers buffers(reduced, 1003);
     for (const std::uint64_t seed : {1u, 2u, 3u}) {
@@ -76,7 +76,7 @@ TEST(Verify, AnyOrderOfOperationsIsRight) {
 }
 
 /// If a rank is missing or contributes twice, most elements are wrong, for every type.
-TEST(Verify, AMissingOrDoubledRankIsWrong) {
+TEST(Verify, FindsAMissingOrRepeatedRank) {
   for_all([](const Reduced& reduced, const std::string& what) {
     if (reduced.contributors == 1) return;
     const bool chooses =
@@ -98,7 +98,7 @@ TEST(Verify, AMissingOrDoubledRankIsWrong) {
   });
 }
 
-TEST(Verify, OneWrongElementIsFoundWhereItIs) {
+TEST(Verify, FindsThePositionOfAWrongElement) {
   for_all([](const Reduced& reduced, const std::string& what) {
     const Buffers buffers(reduced, 501);
     for (const std::int64_t at : {0, 17, 500}) {
@@ -115,7 +115,7 @@ TEST(Verify, OneWrongElementIsFoundWhereItIs) {
   });
 }
 
-TEST(Verify, NotANumberIsWrong) {
+TEST(Verify, RefusesNan) {
   for (const DataType type :
        {DataType::kFloat32, DataType::kFloat64, DataType::kFloat16, DataType::kBfloat16}) {
     const Buffers buffers({type, Operation::kSum, 7, 3, 1}, 10);

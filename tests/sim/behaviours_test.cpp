@@ -115,7 +115,7 @@ std::size_t behaviours(Rank ranks, Parts parts) {
                                            PartOfATree::kElements));
 }
 
-TEST(BehavioursOfATree, AreFewWhereNothingMeets) {
+TEST(BehavioursOfATree, AreFewIfMessagesDoNotMeet) {
   const auto down_after_up = [](Rank n) {
     return behaviours(n, {.both_trees = false, .down_after_up = true});
   };
@@ -130,7 +130,7 @@ TEST(BehavioursOfATree, AreFewWhereNothingMeets) {
 }
 
 /// On the way down, messages of one tree meet those of the other tree, and those on the way up.
-TEST(BehavioursOfATree, AreAsManyAsRanksWhereItsPartsMeet) {
+TEST(BehavioursOfATree, AreAsManyAsRanksIfMessagesMeet) {
   for (const Rank n : {32, 64, 128}) {
     EXPECT_EQ(behaviours(n, {}), static_cast<std::size_t>(n));
     EXPECT_GE(behaviours(n, {.down_after_up = true}), static_cast<std::size_t>(n) * 4 / 5);
@@ -139,7 +139,7 @@ TEST(BehavioursOfATree, AreAsManyAsRanksWhereItsPartsMeet) {
   }
 }
 
-TEST(BehavioursOfATree, AreAsManyAsGpus) {
+TEST(BehavioursOfATree, AreAsManyAsGpusOnRealMachines) {
   const core::Scenario scenario = test::read(
       "cluster { workers { machine: \"dgx-a100\" count: 8 } network { kind: ONE_SWITCH latency_us: "
       "1 } }\n"

@@ -84,7 +84,7 @@ class CollectiveEnginesTest : public testing::Test {
 
 /// Collectives that run in sequence each take the time that they take alone, and the completion of
 /// every rank is reported with the collective's own handle.
-TEST_F(CollectiveEnginesTest, EachIsCarriedOutByAnEngineOfItsOwn) {
+TEST_F(CollectiveEnginesTest, EachCollectiveIsExecutedByItsOwnEngine) {
   Together all(*timed_.cluster);
   std::vector<std::uint32_t> handles;
   Time at;
@@ -103,14 +103,14 @@ TEST_F(CollectiveEnginesTest, EachIsCarriedOutByAnEngineOfItsOwn) {
     EXPECT_EQ(ends.back() - at, run_alone(of(*s), core::NetworkModel::kFair).end) << i;
     at += core::milliseconds(1000);
   }
-  EXPECT_EQ(all.ends.size(), 3u) << "nobody hears of parts";
+  EXPECT_EQ(all.ends.size(), 3u) << "no events of stages are reported";
   EXPECT_EQ(all.ends[handles[1]].back() - core::milliseconds(1000),
             of(timed_).nccl->delay + of(timed_).nccl->work);
 }
 
 /// Ranks that start at the same time start in the order of handles, which is the order of engines.
 /// This order affects the prediction.
-TEST_F(CollectiveEnginesTest, HandlesAreInTheOrderOfEnginesAndTheLowestFreeOneIsTakenFirst) {
+TEST_F(CollectiveEnginesTest, HandlesAreOrderedByEngineAndTheLowestFreeHandleIsReused) {
   Together all(*timed_.cluster);
   const std::uint32_t timed = all.open(of(timed_)), staged = all.open(of(staged_)),
                       ring = all.open(of(interpreted_));
@@ -124,7 +124,7 @@ TEST_F(CollectiveEnginesTest, HandlesAreInTheOrderOfEnginesAndTheLowestFreeOneIs
   }
 }
 
-TEST_F(CollectiveEnginesTest, CountTheWorkThatWasToBeDone) {
+TEST_F(CollectiveEnginesTest, CountsTheWork) {
   for (const core::Scenario* const s : {&interpreted_, &timed_}) {
     Together all(*s->cluster);
     all.expect(of(*s));
@@ -137,7 +137,7 @@ TEST_F(CollectiveEnginesTest, CountTheWorkThatWasToBeDone) {
 
 /// Only the parts of a staged collective between workers have steps. These steps are reported as
 /// steps of the whole collective.
-TEST_F(CollectiveEnginesTest, StepsOfPartsHaveTheHandleOfTheWhole) {
+TEST_F(CollectiveEnginesTest, StepsOfAStageHaveTheHandleOfTheWholeCollective) {
   Together all(*staged_.cluster, true);
   all.expect(of(staged_));
   const std::uint32_t first = all.open(of(staged_)), handle = all.open(of(staged_));

@@ -32,7 +32,7 @@ core::Part cpu(int threads) {
 }
 
 /// An action of communication on the device at a time.
-struct Deed {
+struct Action {
   enum Kind { kHold, kGiveBack, kMove, kArrive, kServe } kind = kHold;
   Time at;
   std::int64_t bytes = 0;
@@ -45,31 +45,33 @@ class Device {
   explicit Device(const core::Part& part) { stream_.share(part); }
 
   void hold(Time from, Time to) {
-    deeds_.push_back({Deed::kHold, from, 0, {}, {}, {}});
-    deeds_.push_back({Deed::kGiveBack, to, 0, {}, {}, {}});
+    actions_.push_back({Action::kHold, from, 0, {}, {}, {}});
+    actions_.push_back({Action::kGiveBack, to, 0, {}, {}, {}});
   }
-  void move(Time at, std::int64_t bytes) { deeds_.push_back({Deed::kMove, at, bytes, {}, {}, {}}); }
+  void move(Time at, std::int64_t bytes) {
+    actions_.push_back({Action::kMove, at, bytes, {}, {}, {}});
+  }
   void arrive(Time at, std::int64_t bytes) {
-    deeds_.push_back({Deed::kArrive, at, bytes, {}, {}, {}});
+    actions_.push_back({Action::kArrive, at, bytes, {}, {}, {}});
   }
   void serve(Time requested, Time start, Time end, Time duration) {
-    deeds_.push_back({Deed::kServe, requested, 0, start, end, duration});
+    actions_.push_back({Action::kServe, requested, 0, start, end, duration});
   }
 
-  /// Returns the ends of tasks that run in sequence from `start` on. `deeds_first`: at equal times,
-  /// actions of communication come before the starts and ends of tasks.
+  /// Returns the ends of tasks that run in sequence from `start` on. `actions_first`: at equal
+  /// times, actions of communication come before the starts and ends of tasks.
   std::vector<Time> run(Time start, const std::vector<Time>& durations, std::int64_t compute_bound,
-                        bool deeds_first = false) {
-    const Time margin(deeds_first ? 1 : 0);
-    std::stable_sort(deeds_.begin(), deeds_.end(),
-                     [](const Deed& a, const Deed& b) { return a.at < b.at; });
+                        bool actions_first = false) {
+    const Time margin(actions_first ? 1 : 0);
+    std::stable_sort(actions_.begin(), actions_.end(),
+                     [](const Action& a, const Action& b) { return a.at < b.at; });
     std::vector<Time> ends;
     EventQueue events;
     std::size_t next = 0;
     bool begun = false;
-    while (next < deeds_.size() || !begun || !events.empty()) {
-      const Time deed = next < deeds_.size() ? deeds_[next].at : core::kNever;
-      if (!begun && start + margin <= deed) {
+    while (next < actions_.size() || !begun || !events.empty()) {
+      const Time action = next < actions_.size() ? actions_[next].at : core::kNever;
+      if (!begun && start + margin <= action) {
         begun = true;
         stream_.begin(start, durations[0], compute_bound, events);
         continue;
@@ -77,7 +79,7 @@ class Device {
       if (!events.empty()) {
         pending_ = pending_ ? pending_ : std::optional(events.pop());
       }
-      if (pending_ && pending_->time + margin <= deed) {
+      if (pending_ && pending_->time + margin <= action) {
         const Event event = *std::exchange(pending_, std::nullopt);
         if (stream_.end(event, events)) {
           ends.push_back(event.time);
@@ -87,28 +89,29 @@ class Device {
         continue;
       }
       if (pending_) events.push(*std::exchange(pending_, std::nullopt));
-      if (next == deeds_.size()) break;
-      apply(deeds_[next++], events);
+      if (next == actions_.size()) break;
+      apply(actions_[next++], events);
     }
     return ends;
   }
 
-  [[nodiscard]] const std::vector<Deed>& deeds() const { return deeds_; }
+  [[nodiscard]] const std::vector<Action>& actions() const { return actions_; }
   ComputeStream& stream() { return stream_; }
 
  private:
-  void apply(const Deed& deed, EventQueue& events) {
-    switch (deed.kind) {
-      case Deed::kHold: return stream_.occupy(1, deed.at, events);
-      case Deed::kGiveBack: return stream_.occupy(-1, deed.at, events);
-      case Deed::kMove: return stream_.move(core::Bytes(deed.bytes), deed.at);
-      case Deed::kArrive: return stream_.moved(core::Bytes(deed.bytes), deed.at);
-      case Deed::kServe: return stream_.serve(deed.start, deed.end, deed.duration, deed.at);
+  void apply(const Action& action, EventQueue& events) {
+    switch (action.kind) {
+      case Action::kHold: return stream_.occupy(1, action.at, events);
+      case Action::kGiveBack: return stream_.occupy(-1, action.at, events);
+      case Action::kMove: return stream_.move(core::Bytes(action.bytes), action.at);
+      case Action::kArrive: return stream_.moved(core::Bytes(action.bytes), action.at);
+      case Action::kServe:
+        return stream_.serve(action.start, action.end, action.duration, action.at);
     }
   }
 
   ComputeStream stream_{0};
-  std::vector<Deed> deeds_;
+  std::vector<Action> actions_;
   std::optional<Event> pending_;
 };
 
@@ -120,13 +123,13 @@ Time end_of(Device& device, Time duration, std::int64_t compute_bound = kAll) {
   return ends.empty() ? Time(-1) : ends[0];
 }
 
-TEST(ComputeStream, AloneTakesWhatItTakes) {
+TEST(ComputeStream, WithoutInterferenceATaskTakesItsTime) {
   Device device(gpu(10));
   EXPECT_EQ(end_of(device, Time(12'345)), Time(12'345));
   EXPECT_EQ(device.stream().slowed(), Time());
 }
 
-TEST(ComputeStream, GoesAtTheShareOfMultiprocessorsThatIsLeft) {
+TEST(ComputeStream, RunsOnTheRemainingShareOfMultiprocessors) {
   for (int held = 0; held < 12; ++held) {
     Device device(gpu(10));
     for (int i = 0; i < held; ++i) device.hold(Time(), Time(1'000'000));
@@ -136,7 +139,7 @@ TEST(ComputeStream, GoesAtTheShareOfMultiprocessorsThatIsLeft) {
 }
 
 /// Communication holds 3 of 10 multiprocessors for 1000 ps, so 300 ps of work are missing.
-TEST(ComputeStream, IsSlowedWhileAndOnlyWhileMultiprocessorsAreHeld) {
+TEST(ComputeStream, IsSlowedOnlyWhileMultiprocessorsAreInUse) {
   Device inside(gpu(10));
   for (int i = 0; i < 3; ++i) inside.hold(Time(500), Time(1'500));
   EXPECT_EQ(end_of(inside, Time(4'000)), Time(4'300));
@@ -149,7 +152,7 @@ TEST(ComputeStream, IsSlowedWhileAndOnlyWhileMultiprocessorsAreHeld) {
   EXPECT_EQ(end_of(behind, Time(4'000)), Time(4'000));
 }
 
-TEST(ComputeStream, WhatWaitsForMemoryIsSlowedByTheBytesThatOthersMove) {
+TEST(ComputeStream, MemoryTrafficOfOthersSlowsMemoryBoundTasks) {
   for (const std::int64_t bound : {std::int64_t{0}, kAll / 4, kAll}) {
     Device device(gpu(10));  // 1 byte per picosecond
     device.move(Time(0), 100);
@@ -161,7 +164,7 @@ TEST(ComputeStream, WhatWaitsForMemoryIsSlowedByTheBytesThatOthersMove) {
   }
 }
 
-TEST(ComputeStream, ArrivalsChangeOnlyLaterComputation) {
+TEST(ComputeStream, InterferenceChangesOnlyLaterComputation) {
   Device device(gpu(10));
   device.arrive(Time(0), 100);
   device.arrive(Time(700), 60);
@@ -193,11 +196,10 @@ TEST(ComputeStream, AnAdditionAndATaskShareEvenly) {
   Event event = events.pop();
   while (!stream.end(event, events)) event = events.pop();
   EXPECT_EQ(event.time, Time(6'000));
-  EXPECT_EQ(stream.longer(Time(1'000), 1, Time(6'000)), Time(1'000))
-      << "nothing is computed any more";
+  EXPECT_EQ(stream.longer(Time(1'000), 1, Time(6'000)), Time(1'000)) << "no computation is left";
 }
 
-TEST(ComputeStream, OfWhatSharesTheDeviceAnAdditionMeetsTheMemoryBoundPart) {
+TEST(ComputeStream, ReductionsCompeteOnlyWithTheMemoryBoundPart) {
   EventQueue events;
   ComputeStream stream(0);
   stream.share(gpu(10, 1'000'000'000'000, 4));
@@ -206,7 +208,7 @@ TEST(ComputeStream, OfWhatSharesTheDeviceAnAdditionMeetsTheMemoryBoundPart) {
   EXPECT_EQ(stream.longer(Time(800), 4, Time(100)), Time(1'400));
   EXPECT_EQ(stream.longer(Time(800), 9, Time(100)), Time(1'400));
   EXPECT_EQ(stream.longer(Time(800), 1, Time(0)), Time(800))
-      << "what begins at the same time is not there yet";
+      << "interference that starts at the same time has no effect yet";
 }
 
 // --- comparison with an integrator ---
@@ -216,7 +218,7 @@ __extension__ using Signed = __int128;
 Signed quotient_up(Signed a, Signed b) { return (a + b - 1) / b; }
 
 /// Returns the ends by definition: sums up the progress picosecond by picosecond.
-std::vector<Time> integrated(const core::Part& part, const std::vector<Deed>& deeds, Time start,
+std::vector<Time> integrated(const core::Part& part, const std::vector<Action>& actions, Time start,
                              const std::vector<Time>& durations, std::int64_t compute_bound) {
   const bool is_cpu = part.kind == core::PartKind::kCpu;
   const Signed memory_bound = is_cpu ? kAll : kAll - compute_bound;
@@ -226,8 +228,8 @@ std::vector<Time> integrated(const core::Part& part, const std::vector<Deed>& de
   Time began = start;
   const auto busy_at = [&](Time t) {
     Signed sum = 0;
-    for (const Deed& d : deeds) {
-      if (d.kind != Deed::kServe || t <= d.start) continue;
+    for (const Action& d : actions) {
+      if (d.kind != Action::kServe || t <= d.start) continue;
       const Signed all = (d.end - d.start).count(), gone = (std::min(t, d.end) - d.start).count();
       sum += static_cast<Signed>(d.duration.count()) * gone / all;
     }
@@ -251,11 +253,11 @@ std::vector<Time> integrated(const core::Part& part, const std::vector<Deed>& de
       busy_before = busy_at(t);
     }
     int kernels = 0;
-    for (const Deed& d : deeds) {
-      if (d.at <= t && d.kind == Deed::kHold) ++kernels;
-      if (d.at <= t && d.kind == Deed::kGiveBack) --kernels;
-      if (d.at == t && d.kind == Deed::kMove) bytes += d.bytes;
-      if (d.at == t && d.kind == Deed::kArrive && t > began) bytes += d.bytes;
+    for (const Action& d : actions) {
+      if (d.at <= t && d.kind == Action::kHold) ++kernels;
+      if (d.at <= t && d.kind == Action::kGiveBack) --kernels;
+      if (d.at == t && d.kind == Action::kMove) bytes += d.bytes;
+      if (d.at == t && d.kind == Action::kArrive && t > began) bytes += d.bytes;
     }
     held += std::min<Signed>(kernels, std::max<Signed>(0, multiprocessors - 1));
   }
@@ -264,7 +266,7 @@ std::vector<Time> integrated(const core::Part& part, const std::vector<Deed>& de
 
 /// Devices are small and times are short, so that an error of one multiprocessor or thread is
 /// visible.
-TEST(ComputeStream, EndsTasksWhenAnIntegratorDoes) {
+TEST(ComputeStream, EndTimesMatchANumericalIntegration) {
   for (std::uint64_t seed = 0; seed < 3'000; ++seed) {
     core::Random random(seed);
     const auto below = [&](std::int64_t n) {
@@ -281,8 +283,8 @@ TEST(ComputeStream, EndsTasksWhenAnIntegratorDoes) {
       device.hold(from, from + Time(1 + below(1'500)));
     }
     for (std::int64_t i = below(12); i > 0; --i) device.move(Time(below(1'500)), below(200));
-    const bool deeds_first = below(2) == 0;
-    for (std::int64_t i = deeds_first ? 0 : below(12); i > 0; --i)
+    const bool actions_first = below(2) == 0;
+    for (std::int64_t i = actions_first ? 0 : below(12); i > 0; --i)
       device.arrive(Time(below(1'500)), below(200));
     std::vector<Time> free(static_cast<std::size_t>(threads));
     Time requested;
@@ -299,8 +301,8 @@ TEST(ComputeStream, EndsTasksWhenAnIntegratorDoes) {
       durations.push_back(Time(below(3) == 0 ? 0 : below(600)));
     const std::int64_t bound = below(3) == 0 ? kAll : below(kAll + 1);
     const Time start(below(200));
-    const std::vector<Time> ends = device.run(start, durations, bound, deeds_first);
-    EXPECT_EQ(ends, integrated(part, device.deeds(), start, durations, bound)) << "seed " << seed;
+    const std::vector<Time> ends = device.run(start, durations, bound, actions_first);
+    EXPECT_EQ(ends, integrated(part, device.actions(), start, durations, bound)) << "seed " << seed;
   }
 }
 

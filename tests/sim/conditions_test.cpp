@@ -53,7 +53,7 @@ std::vector<Time> lengths(const Summary& summary) {
   return all;
 }
 
-TEST(SlowDevices, DelayAllByTheirLongerComputation) {
+TEST(SlowDevices, DelayAllReplicasByTheirLongerComputation) {
   const Summary plain = summary_of(scenario(""));
   const Summary slow = summary_of(scenario("slow { worker: 2 slowdown: 1.5 }"));
   // The step takes longer by 15 ms of forward and backward pass, half a millisecond of updates, and
@@ -106,7 +106,7 @@ TEST(SlowDevices, AreChosenByTheSeed) {
 
 /// A ring of four moves 6 quarters of 4 MB over every port in sequence, which takes 6 ms. With half
 /// the bandwidth of a port, each takes twice as long.
-TEST(LinkChanges, SlowTheRingDownToTheNarrowPort) {
+TEST(LinkChanges, TheRingTakesTheTimeOfTheNarrowPort) {
   for (const char* model : {"FIFO", "FAIR"}) {
     const std::string run = std::string("steps: 1 network_model: ") + model;
     const Time plain = summary_of(scenario("", run)).step_time();
@@ -140,7 +140,7 @@ TEST(LinkChanges, ADeadLinkEndsTheRunWithItsName) {
                 HasSubstr("step 1 never ends: link w3/nic0→network is dead from 50.0 ms on, link "
                           "network→w3/nic0 is dead from 50.0 ms on; all messages over dead links "
                           "wait forever, including pack 0"));
-    EXPECT_EQ(summary.steps().size(), 1u) << "what had ended is there";
+    EXPECT_EQ(summary.steps().size(), 1u) << "completed steps are recorded";
   }
 }
 
@@ -155,11 +155,11 @@ TEST(LinkChanges, ARestoredLinkOnlyDelaysMessages) {
     const Time later = gap.steps()[0].end - plain.steps()[0].end;
     EXPECT_GE(later, core::milliseconds(99)) << model;
     EXPECT_LE(later, core::milliseconds(101)) << model;
-    EXPECT_EQ(lengths(gap)[1], lengths(plain)[1]) << model << ": then all is as before";
+    EXPECT_EQ(lengths(gap)[1], lengths(plain)[1]) << model << ": then the times are as before";
   }
 }
 
-TEST(LinkChanges, OfUnusedLinksChangeNothing) {
+TEST(LinkChanges, ChangesOfUnusedLinksHaveNoEffect) {
   for (const char* model : {"FIFO", "FAIR"}) {
     const std::string run = std::string("steps: 1 network_model: ") + model;
     EXPECT_EQ(
@@ -172,7 +172,7 @@ TEST(LinkChanges, OfUnusedLinksChangeNothing) {
   }
 }
 
-TEST(LinkChanges, AreNothingForIdealNetworks) {
+TEST(LinkChanges, AreRefusedForIdealNetworks) {
   Summary summary;
   const auto ran =
       Simulator().run(scenario("link { from: \"w3/nic0\" to: \"network\" bandwidth_share: 0.5 }",
@@ -184,7 +184,7 @@ TEST(LinkChanges, AreNothingForIdealNetworks) {
 
 /// 4 MB in a ring of four over ports of 1 GB/s take 6 rounds of 1 ms, plus 3 additions. If a third
 /// of the bandwidth is taken, each round takes 1.5 ms.
-TEST(Background, OfAThirdMakesARingHalfAsLongAgain) {
+TEST(Background, ATrafficOfOneThirdLengthensARingByHalf) {
   for (const char* model : {"FIFO", "FAIR"}) {
     const std::string run = std::string("steps: 2 network_model: ") + model;
     const auto took = [&](const std::string& conditions) {
@@ -194,11 +194,11 @@ TEST(Background, OfAThirdMakesARingHalfAsLongAgain) {
     EXPECT_NEAR(static_cast<double>(longer.count()) / 1e6, 6 * 500, 0.1) << model;
     EXPECT_EQ(took("background { from: \"w1/nic0\" to: \"network\" share: 0.5 }"),
               took("link { from: \"w1/nic0\" to: \"network\" bandwidth_share: 0.5 }"))
-        << "all the time, it is a narrower link";
+        << "constant traffic is equivalent to a narrower link";
   }
 }
 
-TEST(Background, InBurstsEndsWithTheRunAndIsTheSameEveryTime) {
+TEST(Background, BurstsEndWithTheRunAndAreReproducible) {
   for (const char* model : {"FIFO", "FAIR"}) {
     const std::string run = std::string("steps: 4 seed: 7 network_model: ") + model;
     const std::string bursts = "background { where: PORTS share: 0.9 burst_ms: 1 pause_ms: 2 }";
@@ -221,7 +221,7 @@ TEST(Background, InBurstsEndsWithTheRunAndIsTheSameEveryTime) {
   }
 }
 
-TEST(Background, ItsMistakesAreReported) {
+TEST(Background, ErrorsAreReported) {
   const auto problem = [](const std::string& background,
                           const std::string& network = "kind: ONE_SWITCH latency_us: 1") {
     return test::kinds_of(core::read_scenario(
@@ -249,7 +249,7 @@ TEST(Background, ItsMistakesAreReported) {
               ElementsAre("unknown-name BackgroundLoad.from"));
 }
 
-TEST(NoisyRuns, WaitForTheLastAndAreTheSameWhateverIsRecorded) {
+TEST(NoisyRuns, WaitForTheSlowestReplicaAndDoNotDependOnRecording) {
   const std::string noise = "compute_noise { distribution: EXPONENTIAL mean_percent: 5 }";
   const core::Scenario s = scenario(noise, "steps: 60 seed: 5", "pscpu");
   const Summary summary = summary_of(s);

@@ -58,7 +58,7 @@ std::string with_timeout(const std::string& seconds) {
          seconds + " } } }";
 }
 
-TEST(Deadlines, TheWaitForAMissingWorkerBeginsWithTheFirst) {
+TEST(Deadlines, TheTimeoutForAMissingWorkerStartsWithTheFirstWorker) {
   for (const test::Data& c : test::golden_cases("timeout_seconds")) {
     SCOPED_TRACE(test::golden_name(c));
     const test::Data in = c["input"];
@@ -83,7 +83,7 @@ TEST(Deadlines, TheWaitForAMissingWorkerBeginsWithTheFirst) {
   }
 }
 
-TEST(Deadlines, TheFirstCollectiveFailsItsTimeoutAfterTheFirstDeviceStartsIt) {
+TEST(Deadlines, TheFirstCollectiveTimesOutAfterItsFirstDeviceStarts) {
   const core::Problem failure =
       failure_of(scenario(with_timeout("0.5"), "conditions { gone { worker: 1 } }"));
   EXPECT_EQ(failure.kind, timed_out(1));
@@ -91,7 +91,7 @@ TEST(Deadlines, TheFirstCollectiveFailsItsTimeoutAfterTheFirstDeviceStartsIt) {
       << "30 ms until it starts, and the timeout";
 }
 
-TEST(Deadlines, ALaterOneHasAResolvedGroupAndFailsInExecution) {
+TEST(Deadlines, ALaterCollectiveTimesOutDuringExecution) {
   const Scenario s = scenario(with_timeout("0.5"), "conditions { gone { worker: 1 from_ms: 40 } }");
   const core::Problem failure = failure_of(s);
   EXPECT_EQ(failure.kind, timed_out(1));
@@ -101,7 +101,7 @@ TEST(Deadlines, ALaterOneHasAResolvedGroupAndFailsInExecution) {
 /// A worker that stalls at the start lets the others wait nearly a full timeout for the group. Then
 /// they wait the full timeout for a collective that never ends. So the worst case is twice the
 /// timeout.
-TEST(Deadlines, ThereAreTwoTimersOfTheFullLength) {
+TEST(Deadlines, GroupResolutionAndExecutionEachHaveTheFullTimeout) {
   const std::string late =
       "conditions { slow { worker: 2 slowdown: 10 to_ms: 1 } link { from: \"w1/nic0\" to: "
       "\"network\" "
@@ -125,13 +125,13 @@ TEST(Deadlines, RunsThatEndInTimeAreUnchanged) {
   for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(with.steps()[i].end, without.steps()[i].end);
 }
 
-TEST(Deadlines, WithoutATimerItWaitsForEver) {
+TEST(Deadlines, WithoutATimeoutTheRunWaitsForever) {
   const core::Problem failure =
       failure_of(scenario("tensorflow { multi_worker_mirrored { communication_options { } } }",
                           "conditions { gone { worker: 1 } }"));
   EXPECT_EQ(failure.kind, (ProblemKind{ProblemCode::kInvalid, "Conditions"}));
   EXPECT_THAT(failure.text, HasSubstr("timeout_seconds"))
-      << "what to say to see when TensorFlow's timer ends it";
+      << "the remedy states how to simulate TensorFlow's timeout";
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ namespace {
 
 using core::Time;
 
-TEST(EventQueue, HandsOutByTimeThenOrder) {
+TEST(EventQueue, ReturnsEventsByTimeAndThenByOrder) {
   core::Random random(1);
   EventQueue queue;
   std::vector<std::pair<Time, std::uint64_t>> expected;
@@ -35,7 +35,7 @@ TEST(EventQueue, HandsOutByTimeThenOrder) {
   }
 }
 
-TEST(EventQueue, HandsOutTheSameLaterIfAllOfItIsMoved) {
+TEST(EventQueue, MovingAllEventsKeepsTheirOrder) {
   for (const int far : {0, 3, 8, 20, 40}) {
     core::Random random(static_cast<std::uint64_t>(far) + 7);
     EventQueue queue;
@@ -64,7 +64,7 @@ TEST(EventQueue, HandsOutTheSameLaterIfAllOfItIsMoved) {
 
 /// Events have distinct or equal times, near and far in the future. The queue must return the
 /// events in sorted order.
-TEST(EventQueue, HandsOutInOrderHoweverFarApartEventsAre) {
+TEST(EventQueue, ReturnsDistantEventsInOrder) {
   for (const int far : {0, 3, 8, 20, 40, 61}) {
     core::Random random(static_cast<std::uint64_t>(far));
     EventQueue queue;

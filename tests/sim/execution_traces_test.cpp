@@ -96,7 +96,7 @@ TEST_F(ExecutionTraceRuns, ComputationsOfAStreamRunOneAfterTheOther) {
 }
 
 /// b starts when a starts, and a starts after c, which is on the same stream.
-TEST_F(ExecutionTraceRuns, AStartIsWhenTheStreamIsFree) {
+TEST_F(ExecutionTraceRuns, AComputationStartsWhenItsStreamIsFree) {
   const std::string text = "c: calc 300\na: calc 1000\nb: calc 2000 cpu 1\nb irequires a\n";
   EXPECT_EQ(step_of(goal(ranks(1, text), 1)).count(), 2'300'000);
 }
@@ -123,7 +123,7 @@ TEST_F(ExecutionTraceRuns, MessagesDoNotWaitForTheirReceives) {
 }
 
 /// A token travels around the ring. Each hop takes a message and a computation.
-TEST_F(ExecutionTraceRuns, ATokenGoesRoundARing) {
+TEST_F(ExecutionTraceRuns, ATokenPassesAroundARing) {
   std::string text = "num_ranks 5\n";
   for (int r = 0; r < 5; ++r) {
     text +=
@@ -215,7 +215,7 @@ TEST_F(ExecutionTraceRuns, AnyRanksMayFormAGroup) {
       << "4 rounds of a third";
 }
 
-TEST_F(ExecutionTraceRuns, ProblemsHaveTheirPlaces) {
+TEST_F(ExecutionTraceRuns, ErrorsHavePositions) {
   const auto kinds = [&](const std::string& workload, const std::string& rest = "") {
     return test::kinds_of(
         read(workload, 2, rest.empty() ? "strategy { algorithm: \"ring\" }" : rest));

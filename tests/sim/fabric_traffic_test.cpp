@@ -95,7 +95,7 @@ TEST(FatTreeTraffic, PermutationsWaitForOversubscribedUplinks) {
 }
 
 /// With 2:1, each uplink has twice the bandwidth of a port, and carries two flows at full speed.
-TEST(FatTreeTraffic, TakesOversubscriptionTimesAsLongWhenAllLeave) {
+TEST(FatTreeTraffic, TrafficBetweenLeavesIsSlowedByTheOversubscription) {
   for (const std::int64_t ratio : {1, 2, 4}) {
     const auto cluster = test::plain_cluster(
         8, test::fat_tree(4, 1, Bandwidth(4 * kPort.count() / ratio)), 1, kRates);
@@ -108,7 +108,7 @@ TEST(FatTreeTraffic, TakesOversubscriptionTimesAsLongWhenAllLeave) {
 
 /// Seven workers send to the eighth. If the uplink is wide, its port is the bottleneck; if the
 /// uplink is narrow, the uplink is.
-TEST(FatTreeTraffic, IncastWaitsForThePortOrForTheUplinkWhicheverIsNarrower) {
+TEST(FatTreeTraffic, IncastIsLimitedByTheNarrowerOfPortAndUplink) {
   const std::vector<Sent> incast{{1, 0, kBytes}, {2, 0, kBytes}, {3, 0, kBytes}, {4, 0, kBytes},
                                  {5, 0, kBytes}, {6, 0, kBytes}, {7, 0, kBytes}};
   const auto last = [&](Bandwidth uplink, NetworkModel model) {
@@ -126,7 +126,7 @@ TEST(FatTreeTraffic, IncastWaitsForThePortOrForTheUplinkWhicheverIsNarrower) {
 }
 
 /// The bytes that are counted on the links must be those of the routes of all pairs.
-TEST(FabricTraffic, AllToAllLoadsLinksAsTheRoutesSay) {
+TEST(FabricTraffic, AllToAllLoadsTheLinksOfItsRoutes) {
   const core::Network networks[] = {test::fat_tree(3, 2, kPort),
                                     test::dragonfly(1, 2, 2, kPort, kPort)};
   for (const core::Network& network : networks) {
@@ -155,7 +155,7 @@ TEST(FabricTraffic, AllToAllLoadsLinksAsTheRoutesSay) {
 
 /// Two groups of two workers are connected by one link. The two messages between them share it,
 /// whatever other links there are.
-TEST(DragonflyTraffic, TwoGroupsShareTheirOneLink) {
+TEST(DragonflyTraffic, TrafficBetweenTwoGroupsSharesTheirOneLink) {
   const auto cluster = test::plain_cluster(8, test::dragonfly(1, 2, 2, kPort, kPort), 1, kRates);
   ASSERT_EQ(cluster->fabric()->describe(), "dragonfly of 4 groups of 2 routers");
   for (const NetworkModel model : kModels) {

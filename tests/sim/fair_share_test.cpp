@@ -138,7 +138,7 @@ FairFlows random_flows(Random& random, std::uint64_t max_links, std::uint64_t ma
   return all;
 }
 
-TEST(FairShare, EndsEveryFlowInThePicosecondOfTheSlowObviousSolver) {
+TEST(FairShare, EndTimesEqualThoseOfASimpleSolverToThePicosecond) {
   Random random(2026);
   for (int round = 0; round < 5'050; ++round) {
     const bool large = round >= 5'000;
@@ -147,7 +147,7 @@ TEST(FairShare, EndsEveryFlowInThePicosecondOfTheSlowObviousSolver) {
   }
 }
 
-TEST(FairShare, LosesNothingThatMattersWhereLinksDifferMillionfold) {
+TEST(FairShare, IsAccurateForLinksWhoseBandwidthsDifferByAMillion) {
   Random random(7);
   for (int round = 0; round < 2'000; ++round) {
     const FairFlows all = random_flows(random, 14, 40, 1'000);
@@ -166,7 +166,7 @@ TEST(FairShare, LosesNothingThatMattersWhereLinksDifferMillionfold) {
 /// 64 workers push to 8 servers. The expected ends are from SimGrid 3.32 (CM02,
 /// network/optim:Full). SimGrid's latency of 1 us per flow, which precedes the flow, is subtracted.
 /// An independent progressive filling agreed within 2.3·10^-7.
-TEST(FairShare, PushesToUnlikeServersAsSimGridDoes) {
+TEST(FairShare, PushesToUnequalServersMatchSimGrid) {
   const FairFlows all = test::heterogeneous_push(64, 8);
   const std::vector<Time> ends = test::ends_by_fair_share(all);
   std::ifstream file(test::source_folder() + "/tests/data/incast/heterogeneous_64x8.csv");
@@ -194,7 +194,7 @@ struct Push {
   int servers;
   double last;  ///< SimGrid's result minus the latency
 };
-TEST(FairShare, EndsLargePushesWhenSimGridDoes) {
+TEST(FairShare, EndTimesOfLargePushesMatchSimGrid) {
   for (const Push& push : {Push{256, 32, 1.148873472}, Push{512, 32, 1.377023018}}) {
     const std::vector<Time> ends =
         test::ends_by_fair_share(test::heterogeneous_push(push.workers, push.servers));
@@ -206,7 +206,7 @@ TEST(FairShare, EndsLargePushesWhenSimGridDoes) {
 /// 64 workers in 8 racks push 32 MiB each to 8 servers in one rack, and then the servers send the
 /// same amount back. Racks have 100 GB/s in each direction, hosts 25 GB/s. In SimGrid, every push
 /// ends after 0.171800692 s, including a latency of 2 us. The bottleneck is the servers' rack.
-TEST(FairShare, SharesTheServersRackAsSimGridDoes) {
+TEST(FairShare, SharingTheRackOfTheServersMatchesSimGrid) {
   for (const bool pull : {false, true}) {
     FairFlows all;
     all.links.assign(72, Bandwidth(25 * kGb));
@@ -225,7 +225,7 @@ TEST(FairShare, SharesTheServersRackAsSimGridDoes) {
 
 // --- properties ---
 
-TEST(FairShare, AFlowAloneTakesBytesOverTheNarrowestLinkOrItsCap) {
+TEST(FairShare, ASingleFlowIsLimitedByItsNarrowestLinkOrItsCap) {
   Random random(3);
   for (int round = 0; round < 1'000; ++round) {
     const Bandwidth narrow(static_cast<std::int64_t>(1 + random.below(40 * kGb)));
@@ -239,7 +239,7 @@ TEST(FairShare, AFlowAloneTakesBytesOverTheNarrowestLinkOrItsCap) {
   }
 }
 
-TEST(FairShare, AnIncastEndsWhenItsLinkHasCarriedAllBytes) {
+TEST(FairShare, AnIncastTakesTheTransferTimeOfAllBytesOnItsLink) {
   for (const int flows : {2, 3, 7, 64, 1'000}) {
     FairFlows all{{Bandwidth(25 * kGb)}, {}};
     for (int f = 0; f < flows; ++f)
@@ -252,7 +252,7 @@ TEST(FairShare, AnIncastEndsWhenItsLinkHasCarriedAllBytes) {
 /// The definition of max-min fairness, at any moment: no link carries more than its capacity, and
 /// every flow has a bottleneck. A bottleneck is either the flow's own limit, or a full link on
 /// which no flow is faster.
-TEST(FairShare, GivesEveryFlowABottleneckAndNoLinkTooMuch) {
+TEST(FairShare, EveryFlowHasABottleneckAndNoLinkIsOverloaded) {
   Random random(11);
   for (int round = 0; round < 300; ++round) {
     const FairFlows all = random_flows(random, 20, 60, 125'000'000);
@@ -313,10 +313,10 @@ TEST(FairShare, FlowsWithoutSharedLinksAreIndependent) {
     share.update(Time(), done);
   }
   while (share.next() < core::kNever) share.update(share.next(), done);
-  EXPECT_EQ(share.work().routes_filled, 1'000) << "each only when it came";
+  EXPECT_EQ(share.work().routes_filled, 1'000) << "each flow is computed only when it starts";
 }
 
-TEST(FairShare, ALinkThatSlowsDownOrDiesHoldsUpItsFlowsFromThenOn) {
+TEST(FairShare, ALinkThatSlowsDownOrFailsDelaysItsFlowsFromThenOn) {
   FairShare share{Bandwidth(kGb)};
   const FairShare::Link first = share.add_link(Bandwidth(kGb));
   const FairShare::Link second = share.add_link(Bandwidth(kGb));

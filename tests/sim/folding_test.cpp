@@ -21,7 +21,7 @@ using test::says;
 using test::says_folded;
 using test::says_remembered;
 using test::simulated;
-using test::told;
+using test::summary_values;
 
 /// Returns a random scenario whose workers are identical, if its algorithm allows this.
 std::string random_scenario(core::Random& random) {
@@ -68,7 +68,7 @@ std::string random_scenario(core::Random& random) {
 
 class Folding : public testing::TestWithParam<int> {};
 
-TEST(FoldingSpecs, ChangesNothingWherePacksGoByDifferentAlgorithms) {
+TEST(FoldingSpecs, FoldingPacksOfDifferentAlgorithmsDoesNotChangeTheResult) {
   int folded = 0;
   for (const std::string machine : {"dgx1-v100", "pcie4-a100", "hgx-h100"}) {
     for (const std::string spec :
@@ -86,13 +86,13 @@ TEST(FoldingSpecs, ChangesNothingWherePacksGoByDifferentAlgorithms) {
       const std::optional<Summary> one = simulated(scenario, Folds::kAlways);
       if (!one) continue;
       ++folded;
-      EXPECT_EQ(told(*one), told(*simulated(scenario, Folds::kNever))) << text;
+      EXPECT_EQ(summary_values(*one), summary_values(*simulated(scenario, Folds::kNever))) << text;
     }
   }
   EXPECT_GE(folded, 2);
 }
 
-TEST_P(Folding, ChangesNothing) {
+TEST_P(Folding, DoesNotChangeTheResult) {
   core::Random random(static_cast<std::uint64_t>(GetParam()) * 7919 + 1);
   int folded = 0;
   constexpr int kCases = 15;
@@ -105,7 +105,7 @@ TEST_P(Folding, ChangesNothing) {
     EXPECT_TRUE(says_folded(*one));
     const std::optional<Summary> all = simulated(scenario, Folds::kNever);
     EXPECT_FALSE(says_folded(*all));
-    ASSERT_EQ(told(*one), told(*all)) << text;
+    ASSERT_EQ(summary_values(*one), summary_values(*all)) << text;
   }
   // In the other cases, the symmetry of the workers is broken, or their chunks are not equal.
   EXPECT_GE(folded, kCases / 3) << "of " << kCases;
@@ -113,7 +113,7 @@ TEST_P(Folding, ChangesNothing) {
 
 INSTANTIATE_TEST_SUITE_P(Random, Folding, testing::Range(0, 12));
 
-TEST_P(Folding, AndRememberingChangeNothingTogether) {
+TEST_P(Folding, FoldingAndSkippingStepsTogetherDoNotChangeTheResult) {
   core::Random random(static_cast<std::uint64_t>(GetParam()) * 7919 + 2);
   int remembered = 0;
   constexpr int kCases = 12;
@@ -124,7 +124,7 @@ TEST_P(Folding, AndRememberingChangeNothingTogether) {
     for (const Folds folds : {Folds::kNever, Folds::kAlways}) {
       const std::optional<Summary> again = simulated(scenario, folds, SkipRepeats::kAlways);
       if (!again) continue;
-      ASSERT_EQ(told(*again), told(*all)) << text;
+      ASSERT_EQ(summary_values(*again), summary_values(*all)) << text;
       if (says_remembered(*again)) ++remembered;
     }
   }
@@ -133,7 +133,7 @@ TEST_P(Folding, AndRememberingChangeNothingTogether) {
 
 /// Scenarios with servers or several communicators do not fold. The effect of slow devices is the
 /// same in every step.
-TEST(Remembering, ChangesNothingWhereWorkersDiffer) {
+TEST(Remembering, SkippingStepsDoesNotChangeTheResultIfWorkersDiffer) {
   const std::string workload =
       "workload { variable { name: \"a\" shape: 100000 backward_ms: 0.7 } variable { name: "
       "\"b\" shape: 3333 backward_ms: 0.1 } forward_ms: 1 micro_batches: 2 }\n";
@@ -153,7 +153,8 @@ TEST(Remembering, ChangesNothingWhereWorkersDiffer) {
             simulated(scenario, Folds::kNever, SkipRepeats::kNever);
         const std::optional<Summary> again =
             simulated(scenario, Folds::kNever, SkipRepeats::kAlways);
-        ASSERT_EQ(told(*again), told(*every)) << algorithm << ", " << model << ", " << more;
+        ASSERT_EQ(summary_values(*again), summary_values(*every))
+            << algorithm << ", " << model << ", " << more;
         EXPECT_EQ(again->steps().size(), 9u);
         EXPECT_FALSE(says_remembered(*every));
       }
@@ -172,8 +173,8 @@ TEST(Remembering, HandlesManyPacksInFlight) {
       gradients +
       "forward_ms: 1 backward_ms: 0.01 }\nstrategy { algorithm: \"nccl/ring\" } run { steps: 12 }");
   const std::optional<Summary> again = simulated(scenario, Folds::kNever, SkipRepeats::kAlways);
-  EXPECT_TRUE(says_remembered(*again)) << "whatever order they ended in";
-  EXPECT_EQ(told(*again), told(*simulated(scenario, Folds::kNever)));
+  EXPECT_TRUE(says_remembered(*again)) << "in any order of ends";
+  EXPECT_EQ(summary_values(*again), summary_values(*simulated(scenario, Folds::kNever)));
 }
 
 TEST(Remembering, IsOffIfStepsDiffer) {
@@ -246,7 +247,7 @@ TEST_P(FoldingATimeline, RecordsTheFirstWorkerUnchanged) {
   EXPECT_EQ(shown.most, 3);
 }
 
-TEST(Folding, NamesTheOwnersOfLinks) {
+TEST(Folding, NotesNameTheOwnersOfLinks) {
   const auto notes_of = [](const std::string& text, Folds folds) {
     const std::optional<Summary> summary = simulated(read(text), folds);
     std::string notes;
@@ -299,7 +300,7 @@ TEST(Folding, RefusesScenariosThatCannotBeFolded) {
   EXPECT_TRUE(summary.steps().empty());
 }
 
-TEST(Folding, TakesAMillionGpus) {
+TEST(Folding, SupportsAMillionGpus) {
   const Scenario scenario = read(ring_of(131'072));
   const std::optional<Summary> summary = simulated(scenario, Folds::kAutomatic);
   ASSERT_TRUE(summary && summary->steady_parts());
@@ -308,7 +309,7 @@ TEST(Folding, TakesAMillionGpus) {
   EXPECT_GT(summary->step_time(), Time(2 * 131'071 * core::microseconds(3).count()));
 }
 
-TEST(Ties, MatterBetweenTheSamePlaceOfWorkersAtDifferentDistancesOnly) {
+TEST(Ties, MatterOnlyBetweenTheSameLaneOfWorkersAtDifferentDistances) {
   using Thing = Ties::Thing;
   Ties ties;
   const auto comes = [&ties](std::uint64_t lane, std::int32_t away) {

@@ -56,7 +56,7 @@ bool fit(Gates& gates) {
 
 /// A cycle starts at 1 ms, and all replicas agree after some latencies. Every replica waits from
 /// the time when its last part is ready.
-TEST(Gates, StartWhatWasAgreedOnWhenAgreementIsOver) {
+TEST(Gates, StartThePacksOfACycleOnceAllReplicasHaveAgreed) {
   const core::Scenario s = horovod();
   EventQueue events;
   Started started;
@@ -80,7 +80,7 @@ TEST(Gates, StartWhatWasAgreedOnWhenAgreementIsOver) {
 }
 
 /// Each worker decides alone. The credit suffices for one item.
-TEST(Gates, OfAWorkerGetOnlyEventsOfItsReplicas) {
+TEST(Gates, AGateOfAWorkerReceivesOnlyEventsOfItsReplicas) {
   core::Scenario s = byteps();
   s.plan.gate = std::make_shared<core::CreditRule>(core::Bytes(4000));
   EventQueue events;
@@ -105,7 +105,7 @@ TEST(Gates, OfAWorkerGetOnlyEventsOfItsReplicas) {
   EXPECT_TRUE(events.empty()) << "there are no rounds";
 }
 
-TEST(Gates, SayWhetherStepsMayBeRemembered) {
+TEST(Gates, ReportWhetherStepsMayBeSkipped) {
   EventQueue events;
   Started started;
   const core::Scenario with_rounds = horovod(), with_credit = byteps(),
@@ -122,7 +122,7 @@ TEST(Gates, SayWhetherStepsMayBeRemembered) {
 
 /// A step that starts in the same state as the previous one repeats it only if the gates also have
 /// the same state.
-TEST(Gates, AreAPartOfTheStateThatRepeats) {
+TEST(Gates, StepsRepeatOnlyIfTheStateOfGatesRepeats) {
   for (const bool same : {true, false}) {
     Repetition repetition;
     Repetition::Step one, two;

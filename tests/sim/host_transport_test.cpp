@@ -18,7 +18,7 @@ using core::Time;
 using test::one_of;
 using test::read;
 using test::simulated;
-using test::told;
+using test::summary_values;
 
 /// Returns a scenario of two CPU hosts that all-reduce a buffer by a ring. Each host sends one
 /// chunk, twice.
@@ -46,7 +46,7 @@ double step_us(const std::string& text) {
 constexpr std::int64_t kElements = 2'000'000;             // 8 MB, chunks of 4 MB
 constexpr double kWire = 4e6 / 2e3, kThread = 4e6 / 1e3;  // us at 2 and 1 GB/s
 
-TEST(HostTransport, AMessageTakesTheSlowerOfWireAndThreadsWhereTheyStream) {
+TEST(HostTransport, AStreamedMessageTakesTheSlowerOfWireAndThreads) {
   for (const char* const model : {"FIFO", "FAIR"}) {
     const std::string hosts =
         "library: SOCKETS send_us_per_message: 30 receive_us_per_message: 50 thread_gb_per_s: 1";
@@ -59,7 +59,7 @@ TEST(HostTransport, AMessageTakesTheSlowerOfWireAndThreadsWhereTheyStream) {
   }
 }
 
-TEST(HostTransport, GrpcParsesAMessageWhenItIsThereAsAWhole) {
+TEST(HostTransport, GrpcParsesAMessageAfterItHasArrivedCompletely) {
   for (const char* const model : {"FIFO", "FAIR"}) {
     const std::string hosts =
         "library: GRPC send_us_per_message: 30 receive_us_per_message: 50 thread_gb_per_s: 1";
@@ -69,7 +69,7 @@ TEST(HostTransport, GrpcParsesAMessageWhenItIsThereAsAWhole) {
   }
 }
 
-TEST(HostTransport, WithoutItMessagesTakeTheirLinks) {
+TEST(HostTransport, WithoutHostOverheadMessagesTakeTheTimeOfTheirLinks) {
   for (const char* const model : {"FIFO", "FAIR", "IDEAL"}) {
     EXPECT_NEAR(step_us(two_hosts("library: OFF", model, kElements)), 2 * (kWire + 20), 5) << model;
   }
@@ -78,7 +78,7 @@ TEST(HostTransport, WithoutItMessagesTakeTheirLinks) {
 }
 
 /// A ring of n hosts on one switch takes 2(n - 1) rounds, because its messages do not meet.
-TEST(HostTransport, AddsThePartsUpInAReport) {
+TEST(HostTransport, TheReportHasTheSumsOfItsParts) {
   const std::string hosts =
       "library: GRPC send_us_per_message: 30 receive_us_per_message: 50 thread_gb_per_s: 1";
   const Scenario scenario = read(two_hosts(hosts, "FIFO", kElements));
@@ -145,7 +145,7 @@ std::string random_tcp(core::Random& random, bool fair) {
 
 class HostTransportRuns : public testing::TestWithParam<int> {};
 
-TEST_P(HostTransportRuns, FoldedAndWholeAreTheSame) {
+TEST_P(HostTransportRuns, FoldingDoesNotChangeTheResult) {
   core::Random random(static_cast<std::uint64_t>(GetParam()) * 7919 + 11);
   int folded = 0;
   for (int i = 0; i < 10; ++i) {
@@ -154,23 +154,23 @@ TEST_P(HostTransportRuns, FoldedAndWholeAreTheSame) {
     const auto one = simulated(scenario, Folds::kAlways);
     if (!one) continue;
     ++folded;
-    ASSERT_EQ(told(*one), told(*simulated(scenario, Folds::kNever))) << text;
+    ASSERT_EQ(summary_values(*one), summary_values(*simulated(scenario, Folds::kNever))) << text;
   }
   EXPECT_GE(folded, 3);
 }
 
-TEST_P(HostTransportRuns, RememberedAndNotAreTheSame) {
+TEST_P(HostTransportRuns, SkippingStepsDoesNotChangeTheResult) {
   core::Random random(static_cast<std::uint64_t>(GetParam()) * 7919 + 12);
   for (int i = 0; i < 8; ++i) {
     const std::string text = random_tcp(random, false);
     const Scenario scenario = read(text);
-    ASSERT_EQ(told(*simulated(scenario, Folds::kNever, SkipRepeats::kAlways)),
-              told(*simulated(scenario, Folds::kNever, SkipRepeats::kNever)))
+    ASSERT_EQ(summary_values(*simulated(scenario, Folds::kNever, SkipRepeats::kAlways)),
+              summary_values(*simulated(scenario, Folds::kNever, SkipRepeats::kNever)))
         << text;
   }
 }
 
-TEST_P(HostTransportRuns, HostsNeverMakeAStepShorter) {
+TEST_P(HostTransportRuns, HostOverheadNeverShortensAStep) {
   core::Random random(static_cast<std::uint64_t>(GetParam()) * 7919 + 13);
   for (int i = 0; i < 6; ++i) {
     const std::string text = random_tcp(random, i % 2 == 0);

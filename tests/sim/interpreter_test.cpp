@@ -60,13 +60,13 @@ CollectiveRun run(const std::vector<Lanes>& ranks, int credits = core::kUnlimite
 
 Time ns(std::int64_t n) { return core::nanoseconds(n); }
 
-TEST(Interpreter, ASendIsCompleteWhenItsBytesHaveLeftAndAReceiveWhenTheyHaveArrived) {
+TEST(Interpreter, SendsCompleteWhenBytesHaveLeftAndReceivesWhenTheyHaveArrived) {
   const CollectiveRun r = run({{{send(1, 50)}}, {{receive(0, 50)}}});
   EXPECT_EQ(r.rank_end[0], ns(200)) << "50 floats at 1 ns per byte";
   EXPECT_EQ(r.rank_end[1], ns(300));
 }
 
-TEST(Interpreter, ALanesStepsFollowEachOther) {
+TEST(Interpreter, StepsOfALaneAreExecutedInOrder) {
   const CollectiveRun r = run({{{send(1, 50), send(1, 25)}}, {{receive(0, 50), receive(0, 25)}}});
   EXPECT_EQ(r.rank_end[0], ns(300));
   EXPECT_EQ(r.rank_end[1], ns(400));
@@ -83,7 +83,7 @@ class Counted : public WrittenSchedule {
   mutable std::int64_t looked_up = 0;
 };
 
-TEST(Interpreter, ALaneWithoutReceivesIsSearchedForThemOnce) {
+TEST(Interpreter, SearchesALaneForReceivesOnlyOnce) {
   constexpr std::int64_t kMessages = 200, kNops = 1000;
   std::vector<WrittenSchedule::RankLanes> ranks(2);
   ranks[0].lanes.push_back(
@@ -98,7 +98,7 @@ TEST(Interpreter, ALaneWithoutReceivesIsSearchedForThemOnce) {
   EXPECT_LT(schedule->looked_up, 10 * (kMessages + kNops));
 }
 
-TEST(Interpreter, LanesOfARankRunTogetherButShareItsPort) {
+TEST(Interpreter, LanesOfARankRunConcurrentlyButShareItsPort) {
   const CollectiveRun r =
       run({{{send(1, 50)}, {send(2, 50)}}, {{receive(0, 50)}}, {{receive(0, 50, 1)}}});
   EXPECT_EQ(r.rank_end[1], ns(300));
@@ -115,13 +115,13 @@ TEST(Interpreter, AStepWaitsForAnotherLanesSteps) {
   EXPECT_EQ(r.causal_chain.parts.total(), r.end);
 }
 
-TEST(Interpreter, AFullConnectionHoldsItsSenderBack) {
+TEST(Interpreter, AFullConnectionBlocksItsSender) {
   // Rank 1 receives the first message only after a long message from rank 2.
   const std::vector<Lanes> ranks{
       {{send(1, 10), send(1, 10), send(1, 10)}},
       {{receive(2, 500), receive(0, 10), receive(0, 10), receive(0, 10)}},
       {{send(1, 500)}}};
-  EXPECT_EQ(run(ranks).rank_end[0], ns(120)) << "with slots enough it sends one after the other";
+  EXPECT_EQ(run(ranks).rank_end[0], ns(120)) << "with enough slots it sends without waiting";
   // Both senders share the port into rank 1, so rank 1 receives the first message at 2000 + 40 +
   // 100 ns. With one slot, the second send starts only then. The third send starts when the second
   // message is received, 40 + 100 ns later.
@@ -130,7 +130,7 @@ TEST(Interpreter, AFullConnectionHoldsItsSenderBack) {
   EXPECT_EQ(one.rank_end[1], ns(2140 + 2 * 140));
 }
 
-TEST(Interpreter, ReceiveAnyTakesArrivalsInTheirOrder) {
+TEST(Interpreter, ReceiveAnyTakesMessagesInTheOrderOfArrival) {
   Step any;
   any.kind = StepKind::kReceiveAny;
   any.target = {Buffer::kScratch, 0, 10};
@@ -139,7 +139,7 @@ TEST(Interpreter, ReceiveAnyTakesArrivalsInTheirOrder) {
   const CollectiveRun r =
       run({{{any, answer, any}}, {{send(0, 10)}, {receive(0, 10)}}, {{send(0, 10)}}},
           core::kUnlimitedCredits, {Time(), ns(1000), Time()});
-  EXPECT_EQ(r.rank_end[1], ns(1040)) << "answered long before it sent";
+  EXPECT_EQ(r.rank_end[1], ns(1040)) << "rank 0 answered long before rank 1 sent";
   EXPECT_EQ(r.rank_end[0], ns(1140));
 }
 
@@ -149,7 +149,7 @@ TEST(Interpreter, MessagesWaitForRanksThatStartLate) {
   EXPECT_EQ(r.rank_end[1], ns(5000)) << "it had arrived before";
 }
 
-TEST(Interpreter, AddingTakesTheDevicesTimeAndQueuesThere) {
+TEST(Interpreter, ReductionsTakeTimeOnTheDeviceAndQueueThere) {
   Step add;
   add.kind = StepKind::kReduce;
   add.source = {Buffer::kScratch, 0, 100};
@@ -173,7 +173,7 @@ TEST(Interpreter, CopiesAndScalesTakeTheCopyRate) {
   EXPECT_EQ(run({{{copy, scale}}}).end, ns(2 * 400)) << "twice 400 bytes at 1 GB/s";
 }
 
-TEST(Interpreter, AScheduleWithoutStepsIsOverAtOnce) {
+TEST(Interpreter, AScheduleWithoutStepsEndsAtOnce) {
   EXPECT_EQ(run({{{}}, {}}).end, Time());
   EXPECT_EQ(run({{{}}, {}}, 1, {ns(5), ns(7)}).end, ns(7));
 }
@@ -217,7 +217,7 @@ TEST(Multicast, LoadsTheSendersLinkOnceAndReachesEveryone) {
   }
 }
 
-TEST(InSwitch, SumsOnTheWay) {
+TEST(InSwitch, ReducesInTheSwitch) {
   const core::Cluster cluster({{test::switch_machine(4, kRates, true), 1}}, 4, std::nullopt);
   const core::Collective c = inside(cluster, core::in_switch_all_reduce(4, 400), 400);
   for (const core::NetworkModel model : {core::NetworkModel::kFifo, core::NetworkModel::kFair}) {
@@ -235,7 +235,7 @@ TEST(InSwitch, SumsOnTheWay) {
   }
 }
 
-TEST(StarReduce, IsTheSameThroughTheWholeProgram) {
+TEST(StarReduce, TakesTheTimeComputedByHand) {
   const auto cluster = test::plain_cluster(3, kRates);
   const CollectiveRun r = run_alone(
       test::on_plain_cluster(

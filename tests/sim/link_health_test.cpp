@@ -25,7 +25,7 @@ LinkHealth health() {
       {{0, 500'000, nanoseconds(100)}, {0, 0, nanoseconds(200)}, {0, 1'000'000, nanoseconds(300)}});
 }
 
-TEST(LinkHealth, KnowsWhichLinksChange) {
+TEST(LinkHealth, ReportsWhichLinksChange) {
   EXPECT_TRUE(health().changes(0));
   EXPECT_FALSE(health().changes(1));
   EXPECT_FALSE(LinkHealth().changes(0));
@@ -44,7 +44,7 @@ TEST(LinkHealth, MessagesContinueAtTheChangedRate) {
   EXPECT_EQ(tail(10, 250), nanoseconds(310));
   EXPECT_EQ(tail(0, 250), nanoseconds(300)) << "nothing enters a dead link";
   EXPECT_EQ(tail(30, 0, kGb / 2), nanoseconds(60)) << "a message with a limit of its own";
-  EXPECT_EQ(tail(75, 0, kGb / 2), nanoseconds(150)) << "is as fast as the half that is left";
+  EXPECT_EQ(tail(75, 0, kGb / 2), nanoseconds(150)) << "is as fast as the remaining half";
 }
 
 TEST(LinkHealth, MessagesOnADeadLinkNeverArrive) {
@@ -71,7 +71,7 @@ LinkHealth loaded(std::vector<core::BackgroundLoad> loads, std::uint64_t seed = 
   return {*test::plain_cluster(2, rates), changes, loads, seed};
 }
 
-TEST(Background, LeavesWhatItDoesNotTakeAndSeveralMultiply) {
+TEST(Background, LeavesTheRemainingBandwidthAndSeveralLoadsMultiply) {
   LinkHealth quarter = loaded({load(250'000)});
   EXPECT_EQ(quarter.tail(0, Bytes(750), Bandwidth(kGb), Time()), nanoseconds(1'000));
   LinkHealth two = loaded({load(250'000), load(200'000)});
@@ -84,7 +84,7 @@ TEST(Background, LeavesWhatItDoesNotTakeAndSeveralMultiply) {
 
 /// Over thousands of bursts, a link has 1 - share · burst / (burst + pause) of its bandwidth on
 /// average.
-TEST(Background, InBurstsTakesItsShareOfTheTime) {
+TEST(Background, BurstsTakeTheirShareOfTheTime) {
   struct Case {
     std::int64_t share_ppm, burst_us, pause_us;
   };
@@ -121,13 +121,13 @@ TEST(Background, BurstsDependOnlyOnSeedEntryAndLink) {
   EXPECT_NE(phases(loaded({load(0), bursts}), 0), phases(loaded({bursts}), 0)) << "another entry";
 }
 
-TEST(Background, ADeadLinkStaysDeadWhateverOthersSend) {
+TEST(Background, ADeadLinkStaysDeadUnderBackgroundTraffic) {
   LinkHealth link = loaded({load(500'000, core::microseconds(1), core::microseconds(1))}, 1,
                            {{0, 0, nanoseconds(100)}});
   EXPECT_EQ(link.tail(0, Bytes(1'000'000), Bandwidth(kGb), Time()), core::kNever);
 }
 
-TEST(LinkHealth, APartOfABandwidthIsNothingOnlyIfNothingIsLeft) {
+TEST(LinkHealth, APartOfABandwidthIsZeroOnlyIfTheShareIsZero) {
   EXPECT_EQ(part_of(Bandwidth(1'000), 0), Bandwidth(0));
   EXPECT_EQ(part_of(Bandwidth(1'000), 1), Bandwidth(1));
   EXPECT_EQ(part_of(Bandwidth(9'000'000'000'000'000), 999'999), Bandwidth(8'999'991'000'000'000));

@@ -72,7 +72,7 @@ class Wire {
       const Network::Arrival arrival = network.deliver(event);
       delivered[arrival.address.connection] = event.time;
       EXPECT_EQ(arrival.causal_chain->parts.total(), event.time - sent[arrival.address.connection])
-          << "the trail explains the whole way";
+          << "the causal chain covers the whole time";
     }
   }
   std::uint32_t next_ = 0;
@@ -106,7 +106,7 @@ std::shared_ptr<const core::Machine> funnel(std::int64_t in, std::int64_t out) {
 constexpr std::int64_t kByteAtNs = 1'000'000'000;  // 1 byte per ns
 const PartId kA{0, 0}, kB{0, 1}, kC{0, 2}, kCpu{0, 4};
 
-TEST(Fifo, AMessageAloneTakesLatenciesPlusBytesOverTheNarrowestLink) {
+TEST(Fifo, ASingleMessageTakesLatenciesPlusBytesOverTheNarrowestLink) {
   for (const auto& [in, out] : std::vector<std::pair<std::int64_t, std::int64_t>>{
            {kByteAtNs, 4 * kByteAtNs}, {4 * kByteAtNs, kByteAtNs}, {kByteAtNs, kByteAtNs}}) {
     const Cluster cluster({{funnel(in, out), 1}}, 3, std::nullopt);
@@ -129,7 +129,7 @@ TEST(Fifo, SharedLinksServeMessagesInOrderOfArrival) {
   EXPECT_EQ(wire.delivered[1], core::nanoseconds(2300)) << "a whole message later, not 10 ns";
 }
 
-TEST(Fifo, ALaterMessageWithAShorterWayGoesFirst) {
+TEST(Fifo, ALaterMessageWithAShorterRouteMayArriveFirst) {
   const Cluster cluster({{funnel(kByteAtNs, kByteAtNs), 1}}, 3, std::nullopt);
   Wire wire(cluster, core::NetworkModel::kFifo);
   wire.send(kCpu, kC, 1000, Time());               // its first byte reaches the switch after 300 ns
@@ -139,7 +139,7 @@ TEST(Fifo, ALaterMessageWithAShorterWayGoesFirst) {
   EXPECT_EQ(wire.delivered[0], core::nanoseconds(50 + 2300));
 }
 
-TEST(Fifo, TransfersBothWaysDoNotDisturbEachOther) {
+TEST(Fifo, TransfersInOppositeDirectionsDoNotAffectEachOther) {
   const Cluster cluster({{funnel(kByteAtNs, kByteAtNs), 1}}, 3, std::nullopt);
   Wire wire(cluster, core::NetworkModel::kFifo);
   wire.send(kA, kC, 1000, Time());
@@ -170,7 +170,7 @@ TEST(Fifo, OneCopyEngineServesOneTransferAtATimeEvenOverDifferentLinks) {
   }
 }
 
-TEST(Fair, AMessageAloneTakesLatenciesPlusBytesOverTheNarrowestLink) {
+TEST(Fair, ASingleMessageTakesLatenciesPlusBytesOverTheNarrowestLink) {
   for (const auto& [in, out] : std::vector<std::pair<std::int64_t, std::int64_t>>{
            {kByteAtNs, 4 * kByteAtNs}, {4 * kByteAtNs, kByteAtNs}}) {
     const Cluster cluster({{funnel(in, out), 1}}, 3, std::nullopt);
@@ -183,7 +183,7 @@ TEST(Fair, AMessageAloneTakesLatenciesPlusBytesOverTheNarrowestLink) {
   }
 }
 
-TEST(Fair, MessagesThatMeetOnALinkShareItForAsLongAsTheyMeet) {
+TEST(Fair, MessagesShareALinkWhileBothUseIt) {
   const Cluster cluster({{funnel(kByteAtNs, kByteAtNs), 1}}, 3, std::nullopt);
   Wire wire(cluster, core::NetworkModel::kFair);
   wire.send(kA, kC, 1000, Time());
@@ -195,7 +195,7 @@ TEST(Fair, MessagesThatMeetOnALinkShareItForAsLongAsTheyMeet) {
   EXPECT_EQ(wire.delivered[1], core::nanoseconds(1500 + 500 + 300))
       << "the first half at half the rate";
   EXPECT_EQ(wire.delivered[2], core::nanoseconds(600 + 400))
-      << "nothing to move, nothing to wait for";
+      << "an empty message needs no transfer";
 }
 
 TEST(Fair, CopyEnginesServeFreeLinksInParallel) {
@@ -242,7 +242,7 @@ TEST(Connection, LimitsTheRateOfNetworkMessages) {
   EXPECT_EQ(ends(Bandwidth(2 * kByteAtNs), core::NetworkModel::kFair, 3)[2], microseconds(6))
       << "5 / 3 GB/s each";
   EXPECT_EQ(ends(Bandwidth(2 * kByteAtNs), core::NetworkModel::kFifo, 2)[1], microseconds(10))
-      << "in turns they do not";
+      << "in sequence they do not";
 }
 
 TEST(Staging, CopiesTheWholeMessageAtEachHost) {
@@ -267,7 +267,7 @@ TEST(Staging, CopiesTheWholeMessageAtEachHost) {
   }
 }
 
-TEST(Ideal, OnlyThePortsOfBothEndsQueue) {
+TEST(Ideal, OnlyThePortsOfSenderAndReceiverHaveQueues) {
   const auto machine = test::switch_machine(4);
   const Cluster cluster({{machine, 1}}, 4, std::nullopt);
   const auto gpu = [](int i) { return PartId{0, i}; };
@@ -333,7 +333,7 @@ TEST(NetworkLaws, ConserveBytesAndNeverSpeedUpMessages) {
   }
 }
 
-TEST(LinkLoads, BinsGrowWithTheRunAndLoseNothing) {
+TEST(LinkLoads, BinsGrowWithTheRunAndKeepAllBytes) {
   LinkLoads loads(2, {0, 1});
   core::Random random(2);
   std::int64_t total = 0;

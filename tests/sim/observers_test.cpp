@@ -18,7 +18,7 @@ using testing::ElementsAre;
 
 /// If two groups reduce the same pack, its record spans both, and is complete when the second group
 /// has finished.
-TEST(PackRecords, AreCompleteWhenAllGroupsAre) {
+TEST(PackRecords, AreCompleteWhenAllGroupsHaveCompleted) {
   PackRecords records(2);
   records.ready(3, 7, Time(1));
   records.ready(3, 7, Time(5));
@@ -61,12 +61,12 @@ TEST(StepEnds, MakeOneRecordOfAllReplicas) {
   ends.add_causes(causes);
   std::vector<std::int32_t> nodes;
   for (const Cause* const cause : causes) nodes.push_back(cause->node);
-  EXPECT_THAT(nodes, ElementsAre(4, 3)) << "of the step that is over, and of the one that is not";
+  EXPECT_THAT(nodes, ElementsAre(4, 3)) << "packs of the completed step and of the current one";
 }
 
 /// Pack 1 is the pull of push pack 0. A helper starts its part of pack 1 when it has completed its
 /// part of pack 0.
-TEST(PullOrder, StartWhenARankIsDoneWithWhatIsAnswered) {
+TEST(PullOrder, PullsStartOnARankWhenItHasCompletedItsPush) {
   core::Plan plan;
   const auto cluster = test::plain_cluster(2);
   for (const int answered : {-1, 0}) {
@@ -76,21 +76,21 @@ TEST(PullOrder, StartWhenARankIsDoneWithWhatIsAnswered) {
     plan.packs.push_back(std::move(pack));
   }
   Flights flights;
-  const PullOrder answers(plan, flights);
+  const PullOrder pull_order(plan, flights);
   const Work push{0, {0, 0}, 0}, pull{1, {0, 0}, 1};
-  EXPECT_TRUE(answers.has_pull(push));
-  EXPECT_FALSE(answers.has_pull(pull));
+  EXPECT_TRUE(pull_order.has_pull(push));
+  EXPECT_FALSE(pull_order.has_pull(pull));
   Flight& pushed = flights.add(0, 4, 0, push);
   pushed.rank_completed.assign(3, false);
-  EXPECT_EQ(answers.pull_flight_of(pushed), nullptr) << "the pull is not in flight";
+  EXPECT_EQ(pull_order.pull_flight_of(pushed), nullptr) << "the pull is not in flight";
   Flight& pulled = flights.add(1, 4, 1, pull);
-  EXPECT_EQ(answers.pull_flight_of(pushed), &pulled);
-  EXPECT_TRUE(answers.starts_later(pulled, 2));
+  EXPECT_EQ(pull_order.pull_flight_of(pushed), &pulled);
+  EXPECT_TRUE(pull_order.starts_later(pulled, 2));
   pushed.rank_completed[2] = true;
-  EXPECT_FALSE(answers.starts_later(pulled, 2));
-  EXPECT_TRUE(answers.starts_later(pulled, 1));
+  EXPECT_FALSE(pull_order.starts_later(pulled, 2));
+  EXPECT_TRUE(pull_order.starts_later(pulled, 1));
   flights.remove(pushed);
-  EXPECT_FALSE(answers.starts_later(pulled, 1)) << "the push is over everywhere";
+  EXPECT_FALSE(pull_order.starts_later(pulled, 1)) << "the push is over everywhere";
   EXPECT_EQ(flights.find(4, 0, 0), nullptr);
   EXPECT_EQ(flights.find(4, 1, 0), &pulled);
 }

@@ -17,7 +17,7 @@ using core::Time;
 using test::read;
 using test::says_rounds;
 using test::simulated;
-using test::told;
+using test::summary_values;
 
 /// Returns a random scenario with a ring over many workers and concurrent computation.
 std::string random_rings(core::Random& random) {
@@ -64,7 +64,7 @@ TEST_P(RoundsOf, SkippedRingRoundsChangeNothing) {
     if (!some) continue;
     const std::optional<Summary> every = simulated(scenario, Folds::kAlways, SkipRepeats::kNever);
     EXPECT_FALSE(says_rounds(*every));
-    ASSERT_EQ(told(*some), told(*every)) << text;
+    ASSERT_EQ(summary_values(*some), summary_values(*every)) << text;
     if (says_rounds(*some)) ++skipped;
   }
   EXPECT_GE(skipped, kCases / 3) << "of " << kCases;
@@ -81,7 +81,7 @@ std::string ring_of(const std::string& machine, int workers, const std::string& 
          " }";
 }
 
-TEST(Rounds, OfAMillionGpusAreTwoMillionOfWhichSomeThousandsAreSimulated) {
+TEST(Rounds, MostOfTheTwoMillionRoundsOfAMillionGpusAreSkipped) {
   const std::optional<Summary> summary = simulated(read(ring_of("dgx-a100", 131'072, "", "FIFO")),
                                                    Folds::kAutomatic, SkipRepeats::kAutomatic);
   ASSERT_TRUE(says_rounds(*summary));
@@ -95,7 +95,7 @@ TEST(Rounds, OfAMillionGpusAreTwoMillionOfWhichSomeThousandsAreSimulated) {
   }
 }
 
-TEST(Rounds, AreAllSimulatedWhereMessagesShareLinks) {
+TEST(Rounds, AreAllSimulatedIfMessagesShareLinks) {
   const auto told_of = [](const std::string& model) {
     return simulated(read(ring_of("dgx-a100", 1024, "", model)), Folds::kAlways,
                      SkipRepeats::kAlways);

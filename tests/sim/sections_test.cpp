@@ -179,7 +179,7 @@ void expect_same(const Cluster& cluster, const std::vector<Started>& all, const 
   EXPECT_LE(in_line.events, hop_by_hop.events) << what;
 }
 
-TEST(Sections, CollectivesSideBySideTakeTheSameTimesAsHopByHop) {
+TEST(Sections, ConcurrentCollectivesTakeTheTimesOfAHopByHopSimulation) {
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
     core::Random random(seed);
     const auto cluster = random_cluster(random, static_cast<int>(2 + random.below(4)));
@@ -195,7 +195,7 @@ TEST(Sections, CollectivesSideBySideTakeTheSameTimesAsHopByHop) {
   }
 }
 
-TEST(Sections, LinksThatDegradeAndDieDoSoInLineAsWell) {
+TEST(Sections, LinksThatDegradeOrFailGiveTheTimesOfAHopByHopSimulation) {
   for (std::uint64_t seed = 0; seed < 100; ++seed) {
     core::Random random(seed);
     const auto cluster = random_cluster(random, 3);
@@ -214,7 +214,7 @@ TEST(Sections, LinksThatDegradeAndDieDoSoInLineAsWell) {
   }
 }
 
-TEST(Sections, SwitchesThatMulticastAndAddKeepTheirHops) {
+TEST(Sections, MulticastAndReductionInSwitchesAreSimulatedHopByHop) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     core::Random random(seed);
     const Cluster cluster({{test::switch_machine(4, {}, true), 1}}, 4, std::nullopt);
@@ -226,7 +226,7 @@ TEST(Sections, SwitchesThatMulticastAndAddKeepTheirHops) {
   }
 }
 
-TEST(Sections, ARingOfSingleCardsIsOneEventPerMessage) {
+TEST(Sections, ARingOfMachinesWithOneNicHasOneEventPerMessage) {
   test::PlainRates rates;
   rates.reduce = Bandwidth(0);
   const int ranks = 16;
@@ -242,7 +242,7 @@ TEST(Sections, ARingOfSingleCardsIsOneEventPerMessage) {
   EXPECT_GT(Together(*cluster, {ring}, {}, Lines::kNone).run().events, 4 * messages);
 }
 
-TEST(SectionsDeath, AMessageAlongAWayThatWasNotExpectedIsOurOwnMistake) {
+TEST(SectionsDeath, AMessageOverAnUndeclaredRouteAborts) {
   const auto cluster = test::plain_cluster(3);
   Network network(*cluster, core::NetworkModel::kFifo, {}, false);
   const std::int32_t known =

@@ -34,7 +34,7 @@ TEST(ShortQueue, IsFirstInFirstOutAtEveryLength) {
   }
 }
 
-TEST(ShortQueue, LetsGoOfWhatWasTaken) {
+TEST(ShortQueue, ReleasesElementsThatWereRemoved) {
   ShortQueue<std::shared_ptr<int>> queue;
   const auto value = std::make_shared<int>(1);
   for (int i = 0; i < 100; ++i) queue.push_back(value);

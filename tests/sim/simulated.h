@@ -41,7 +41,7 @@ inline std::string without_worker(const std::string& name) {
 }
 
 /// Returns all values of a summary as texts.
-inline std::vector<std::string> told(const Summary& summary) {
+inline std::vector<std::string> summary_values(const Summary& summary) {
   std::vector<std::string> all;
   const auto add = [&all](const std::string& what, auto... times) {
     std::string line = what;

@@ -76,7 +76,7 @@ std::vector<std::pair<core::TrackId, Span>> spans_of(const core::TimelineReader&
   return all;
 }
 
-TEST(Simulator, GivesTheSameTimelineToTheLastBit) {
+TEST(Simulator, IsReproducibleToTheLastBit) {
   for (const char* algorithm : {"ring", "pscpu", "nccl", "pscpu/pscpu"}) {
     const std::string strategy =
         std::string("algorithm: \"") + algorithm + "\" bytes_per_pack: 26214400";
@@ -87,7 +87,7 @@ TEST(Simulator, GivesTheSameTimelineToTheLastBit) {
   }
 }
 
-TEST(Simulator, ManyAtOnceGiveWhatEachGivesAlone) {
+TEST(Simulator, ManyAtOnceGiveTheResultsOfSingleRuns) {
   const std::string small = "model: \"mnist_cnn_tf\" forward_ms: 1 backward_ms: 1";
   const std::string fair = "steps: 3 network_model: FAIR";
   const std::vector<Scenario> scenarios{
@@ -115,7 +115,7 @@ TEST(Simulator, ManyAtOnceGiveWhatEachGivesAlone) {
   }
 }
 
-TEST(Simulator, RecordingChangesNothing) {
+TEST(Simulator, RecordingDoesNotChangeTheResult) {
   const Scenario s = scenario("algorithm: \"pscpu\" bytes_per_pack: 26214400");
   Summary none, all;
   ASSERT_TRUE(Simulator().run(s, recording(RecordLevel::kNone), {}, none));
@@ -124,7 +124,7 @@ TEST(Simulator, RecordingChangesNothing) {
   EXPECT_EQ(none.last_packs().front().end, all.last_packs().front().end);
 }
 
-TEST(Simulator, StepsAddUp) {
+TEST(Simulator, PartsOfAStepAddUpToItsTime) {
   const Summary s =
       summary_of(scenario("algorithm: \"ring\" bytes_per_pack: 26214400", "steps: 5"));
   ASSERT_EQ(s.steps().size(), 5u);
@@ -137,7 +137,7 @@ TEST(Simulator, StepsAddUp) {
   EXPECT_GE(s.step_time(), s.info().step_bound);
 }
 
-TEST(Simulator, TheCriticalPathHasNoGapsAndLeadsFromStepToStep) {
+TEST(Simulator, TheCriticalPathHasNoGapsAlsoBetweenSteps) {
   for (const char* strategy : {"algorithm: \"ring\"", "algorithm: \"pscpu\" shards: 2",
                                "algorithm: \"nccl\" all_reduce_merge_scope: 32 launch_us: 8",
                                "algorithm: \"nccl/pscpu\" bytes_per_pack: 0",
@@ -156,7 +156,7 @@ TEST(Simulator, TheCriticalPathHasNoGapsAndLeadsFromStepToStep) {
   }
 }
 
-TEST(Simulator, WithoutComputationTheStepIsItsCommunication) {
+TEST(Simulator, WithoutComputationTheStepTakesItsCommunication) {
   const Summary s = summary_of(scenario("algorithm: \"ring\"", "steps: 1",
                                         "variable { name: \"w\" shape: 1000000 } update_ms: 0"));
   EXPECT_EQ(s.steps()[0].exposed, s.step_time());
@@ -185,7 +185,7 @@ TEST(Simulator, MergingLateGradientsExposesThem) {
   EXPECT_GT(time("num_packs: 4"), time("bytes_per_pack: 26214400"));
 }
 
-TEST(Simulator, JitterIsSeeded) {
+TEST(Simulator, TheSeedDeterminesJitter) {
   const auto time = [](const std::string& run) {
     return summary_of(scenario("algorithm: \"nccl\" bytes_per_pack: 26214400", run)).step_time();
   };
@@ -193,10 +193,10 @@ TEST(Simulator, JitterIsSeeded) {
   EXPECT_EQ(time("seed: 1 compute_jitter_percent: 10"), time("seed: 1 compute_jitter_percent: 10"));
   EXPECT_NE(time("seed: 1 compute_jitter_percent: 10"), time("seed: 2 compute_jitter_percent: 10"));
   EXPECT_GT(time("seed: 1 compute_jitter_percent: 10"), time(""))
-      << "everyone waits for the slowest of 16";
+      << "all replicas wait for the slowest of 16";
 }
 
-TEST(Simulator, ThePartsOfAStepAreItsOwnUnderJitter) {
+TEST(Simulator, PartsOfAStepAreThoseOfThisStepUnderJitter) {
   for (const char* algorithm : {"ring", "psgpu", "nccl"}) {
     const Summary s = summary_of(
         scenario(std::string("algorithm: \"") + algorithm + "\" bytes_per_pack: 13107200",
@@ -217,7 +217,7 @@ TEST(Simulator, ThePartsOfAStepAreItsOwnUnderJitter) {
 
 /// A scenario with a ring of slow and fast hosts. The fast hosts add among themselves while the
 /// slow one computes.
-TEST(Simulator, IsNotBelowTheBoundWhereWorkersDifferInSpeed) {
+TEST(Simulator, IsNotBelowTheBoundIfWorkersDifferInSpeed) {
   const auto host = [](const std::string& name, double tflops) {
     return "machine { name: \"" + name +
            "\" device { name: \"cpu0\" kind: CPU memory_gb_per_s: 1000000 flops { data_type: "
@@ -250,11 +250,11 @@ TEST(Simulator, IsNotBelowTheBoundWhereWorkersDifferInSpeed) {
   }
 }
 
-TEST(Simulator, ForgetsThePathOfStepsGoneBy) {
+TEST(Simulator, KeepsTheCriticalPathOfTheLastStepOnly) {
   const Summary few = summary_of(scenario("algorithm: \"pscpu\"", "steps: 40"));
   const Summary last = summary_of(scenario("algorithm: \"pscpu\"", "steps: 3"));
   ASSERT_EQ(few.path().size(), last.path().size())
-      << "long after it has forgotten some, the path is whole";
+      << "the path is complete after earlier steps were discarded";
   EXPECT_EQ(few.path().front().start, few.steps().back().start);
   for (std::size_t i = 1; i < few.path().size(); ++i)
     EXPECT_EQ(few.path()[i].start, few.path()[i - 1].end);
@@ -272,7 +272,7 @@ TEST(Simulator, StaysAboveTheBoundUnderJitter) {
 
 // --- recording ---
 
-TEST(Recording, SpansOfARowDoNotOverlap) {
+TEST(Recording, SpansOfATrackDoNotOverlap) {
   for (const char* strategy :
        {"algorithm: \"pscpu\" shards: 2", "algorithm: \"nccl\" bytes_per_pack: 26214400",
         "algorithm: \"psgpu\" shards: 3 num_packs: 5"}) {
@@ -291,7 +291,7 @@ TEST(Recording, SpansOfARowDoNotOverlap) {
   }
 }
 
-TEST(Recording, EveryReceiveRefersToTheSendItTook) {
+TEST(Recording, EveryReceiveRefersToItsSend) {
   const auto reader = core::TimelineReader::from_bytes(
       timeline_of(scenario("algorithm: \"pscpu\" shards: 2 bytes_per_pack: 26214400", "steps: 1"),
                   steps()),
@@ -313,7 +313,7 @@ TEST(Recording, EveryReceiveRefersToTheSendItTook) {
   }
 }
 
-TEST(Recording, IsBoundedByWorkersTimeAndNumber) {
+TEST(Recording, CanBeLimitedByWorkersTimeAndNumberOfSpans) {
   const Scenario s = scenario("algorithm: \"ring\" bytes_per_pack: 26214400");
   RecordOptions record = steps();
   record.first_worker = record.last_worker = 1;
@@ -338,10 +338,10 @@ TEST(Recording, IsBoundedByWorkersTimeAndNumber) {
   spans = 0;
   for (const auto& block : reader->span_blocks()) spans += block.spans;
   EXPECT_EQ(spans, 100);
-  EXPECT_FALSE(reader->run().notes.empty()) << "that says so";
+  EXPECT_FALSE(reader->run().notes.empty()) << "the note states it";
 }
 
-TEST(Recording, KeepsTheLoadOfTheRecordedWorkersLinksOverTime) {
+TEST(Recording, RecordsTheLoadOverTimeOfTheLinksOfRecordedWorkers) {
   const core::Library& library = test::shipped_library();
   const auto s = core::read_scenario(
       "cluster { workers { machine: \"dgx1-v100\" } workers { machine: \"hgx-h100\" count: 2 } "
@@ -381,7 +381,7 @@ TEST(Recording, LinksCarryTheBytesOfThePacks) {
       << "two links cross it, 2 (n - 1) chunks each";
 }
 
-TEST(Cancel, LeavesAWholeTimelineOfWhatRan) {
+TEST(Cancel, LeavesACompleteTimelineOfTheStepsThatRan) {
   const Scenario s = scenario("algorithm: \"pscpu\"", "steps: 50");
   std::atomic<bool> cancel{false};
   int calls = 0;
@@ -401,7 +401,7 @@ TEST(Cancel, LeavesAWholeTimelineOfWhatRan) {
   EXPECT_THAT(reader->run().notes.back(), testing::HasSubstr("stopped by request"));
 }
 
-TEST(Simulator, ARunBeyondAllTimeIsAnErrorNotAnOverflow) {
+TEST(Simulator, ATimeThatIsTooLongIsAnErrorInsteadOfAnOverflow) {
   const core::Library& library = test::shipped_library();
   const auto s = core::read_scenario(
       "cluster { workers { machine: \"cpu-host\" count: 64 } network { kind: ONE_SWITCH "
@@ -441,7 +441,7 @@ TEST(Simulator, SumsBeyondSixtyFourBitsDoNotOverflow) {
   }
 }
 
-TEST(Simulator, MoreLanesThanItCountsAreAnError) {
+TEST(Simulator, TooManyLanesAreAnError) {
   const core::Library& library = test::shipped_library();
   const auto s = core::read_scenario(
       "cluster { workers { machine: \"cpu-host\" count: 4096 } network { kind: ONE_SWITCH "

@@ -224,7 +224,7 @@ std::vector<int> shards_of(const std::string& name, const Shape& shape) {
 
 class SpecBytes : public testing::TestWithParam<std::string> {};
 
-TEST_P(SpecBytes, AreThoseThatTensorFlowsBuildersSend) {
+TEST_P(SpecBytes, MatchThoseOfTensorFlowsBuilders) {
   const std::string name = GetParam();
   int seen = 0;
   for (int workers = 1; workers <= 4; ++workers) {
@@ -259,7 +259,7 @@ INSTANTIATE_TEST_SUITE_P(EightNames, SpecBytes, testing::ValuesIn(core::spec_alg
                          });
 
 /// The ring across workers is padded: every card sends 2(W - 1) chunks of ⌈E / W⌉ elements.
-TEST(SpecBytes, OfTheRingAcrossWorkersAreThoseOfEqualChunks) {
+TEST(SpecBytes, ARingAcrossWorkersSendsEqualChunks) {
   for (const std::int64_t elements : {1, 5, 1001}) {
     const Shape shape{3, 2};
     const auto s = scenario(shape, "nccl/xring", elements);

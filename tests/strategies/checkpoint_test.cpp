@@ -78,7 +78,7 @@ Steps run(const core::Scenario& s) {
   return steps;
 }
 
-TEST(Checkpoint, WorkersReduceEachVariableAndTheFirstReplicaIsAskedForItsOwn) {
+TEST(Checkpoint, WorkersReduceMeanVariablesAndOthersAreReadFromTheFirstReplica) {
   const core::Scenario s =
       scenario("workers { machine: \"dgx1-v100\" count: 2 }",
                "tensorflow { multi_worker_mirrored { communication_options {} } } reduction: SUM",
@@ -87,7 +87,7 @@ TEST(Checkpoint, WorkersReduceEachVariableAndTheFirstReplicaIsAskedForItsOwn) {
                                          "total sum of 1 to all"));
 }
 
-TEST(Checkpoint, OneWorkersReplicasAreAddedUpOnItsCpu) {
+TEST(Checkpoint, ReplicasOfOneWorkerAreReducedOnItsCpu) {
   const core::Scenario s = scenario("workers { machine: \"dgx1-v100\" replicas: 4 }",
                                     "tensorflow { mirrored {} }", "checkpoint_every: 1");
   EXPECT_THAT(checkpoint(s),
@@ -97,7 +97,7 @@ TEST(Checkpoint, OneWorkersReplicasAreAddedUpOnItsCpu) {
 
 /// With two identical replicas, every second step takes longer by the sum of the times that the
 /// checkpoint's packs take alone.
-TEST(Checkpoint, CostsTheStepsThatMakeOneWhatItsPacksTakeOneByOne) {
+TEST(Checkpoint, LengthensItsStepsByTheSumOfItsPacks) {
   const std::string workers = "workers { machine: \"dgx1-v100\" count: 2 replicas: 1 }";
   const core::Scenario s = scenario(workers, "algorithm: \"ring\"", "steps: 4 checkpoint_every: 2");
   Time extra;
@@ -121,7 +121,7 @@ TEST(Checkpoint, CostsTheStepsThatMakeOneWhatItsPacksTakeOneByOne) {
 }
 
 /// Dense gradients are planned separately, but a checkpoint stores the variables of the whole plan.
-TEST(Checkpoint, IsMadeOnceWhereGradientsAreSparse) {
+TEST(Checkpoint, IsWrittenOnceWithSparseGradients) {
   const core::Scenario s = scenario("workers { machine: \"dgx1-v100\" count: 2 }",
                                     "algorithm: \"ring\"", "checkpoint_every: 1",
                                     std::string(kVariables) +

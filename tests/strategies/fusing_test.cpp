@@ -38,17 +38,17 @@ std::vector<std::vector<int>> fused(const std::vector<int>& sizes, int threshold
   return core::fused(ready, Bytes(threshold));
 }
 
-TEST(FuseResponses, FillsUpToTheThresholdAndNeverBeyond) {
+TEST(FuseResponses, FillsUpToTheThreshold) {
   EXPECT_THAT(fused({10, 20, 30}, 60), ElementsAre(ElementsAre(0, 1, 2)));
   EXPECT_THAT(fused({10, 20, 30}, 59), ElementsAre(ElementsAre(0, 1), ElementsAre(2)));
   EXPECT_THAT(fused({100, 1, 1}, 50), ElementsAre(ElementsAre(0), ElementsAre(1, 2)))
-      << "one that is too large by itself goes alone";
+      << "a gradient above the threshold is not fused";
   EXPECT_THAT(fused({1, 2, 3}, 0), ElementsAre(ElementsAre(0), ElementsAre(1), ElementsAre(2)));
   EXPECT_TRUE(fused({}, 10).empty());
 }
 
 /// Gradients of another type are skipped, as long as the skipped gradients would still fit.
-TEST(FuseResponses, LooksPastOtherTypes) {
+TEST(FuseResponses, SkipsOtherTypes) {
   const std::vector<GateItem> mixed{
       {Bytes(10), 0, 1}, {Bytes(20), 0, 2}, {Bytes(10), 0, 1}, {Bytes(20), 0, 2}};
   EXPECT_THAT(core::fused(mixed, Bytes(40)), ElementsAre(ElementsAre(0, 2), ElementsAre(1, 3)));
@@ -82,7 +82,7 @@ class ResponseCache {
   std::vector<int> bits_;
 };
 
-TEST(FusionOrder, IsThatOfTheCoordinatorAtFirstAndThenThatOfTheResponseCache) {
+TEST(FusionOrder, IsThatOfTheCoordinatorFirstAndOfTheResponseCacheLater) {
   const auto items =
       std::make_shared<const std::vector<GateItem>>(std::vector<GateItem>{{Bytes(40), 0, 1},
                                                                           {Bytes(40), 0, 2},
@@ -128,7 +128,7 @@ TEST(FusionOrder, IsThatOfTheCoordinatorAtFirstAndThenThatOfTheResponseCache) {
         ASSERT_EQ(order.cycle(arrivals), groups) << "step " << step;
       }
     }
-    EXPECT_GT(moved, 50) << "else the order of arrival would do";
+    EXPECT_GT(moved, 50) << "otherwise the order of arrival would suffice";
   }
 }
 
@@ -165,16 +165,16 @@ struct FusedRun : core::NullSink {
   void path(const core::PathPiece& piece) override { pieces.push_back(piece); }
 };
 FusedRun fused_run(const core::Scenario& s) {
-  FusedRun told;
-  const auto ran = sim::Simulator().run(s, {}, {}, told);
+  FusedRun recorded;
+  const auto ran = sim::Simulator().run(s, {}, {}, recorded);
   EXPECT_TRUE(ran) << (ran ? "" : ran.error().message());
-  return told;
+  return recorded;
 }
 
 /// Returns the gradients of each collective of the step, in the order of their starts.
-std::vector<int> together(const FusedRun& told, std::int32_t step = 0) {
+std::vector<int> together(const FusedRun& recorded, std::int32_t step = 0) {
   std::map<Time, int> by_start;
-  for (const PackRecord& pack : told.packs) {
+  for (const PackRecord& pack : recorded.packs) {
     if (pack.step == step) ++by_start[pack.first_start];
   }
   std::vector<int> counts;
@@ -199,29 +199,29 @@ TEST(Horovod, CyclesFusePacksThatAreReadyAtTheirStart) {
 }
 
 /// The step ends with the last all-reduce, which takes as long as if it ran alone.
-TEST(Horovod, AFusedPackTakesWhatOneOfItsSizeTakes) {
+TEST(Horovod, AFusedPackTakesTheTimeOfAPackOfItsSize) {
   const core::Scenario s = horovod("cycle_time_ms: 100");
-  const FusedRun told = fused_run(s);
+  const FusedRun recorded = fused_run(s);
   const core::Collective whole =
       core::make_collective(*s.cluster, s.strategy, DataType::kFloat32, 1'500'000, 0);
   const Time copies =
       2 * core::transfer_time(whole.bytes(), s.cluster->part(s.cluster->replica(0)).device.copy);
   const Time begun = core::milliseconds(100) + 6 * core::microseconds(10);
-  ASSERT_EQ(told.steps.size(), 1u);
-  EXPECT_EQ(told.steps.front().end,
+  ASSERT_EQ(recorded.steps.size(), 1u);
+  EXPECT_EQ(recorded.steps.front().end,
             begun + copies + sim::run_alone(whole, core::NetworkModel::kFifo).end);
   Time path;
-  for (const core::PathPiece& piece : told.pieces) path += piece.end - piece.start;
-  EXPECT_EQ(path, told.steps.front().end) << "the critical path has no gap";
+  for (const core::PathPiece& piece : recorded.pieces) path += piece.end - piece.start;
+  EXPECT_EQ(path, recorded.steps.front().end) << "the critical path has no gap";
 }
 
 /// In the second step, replicas agree in less time than in the first step, unless the response
 /// cache is disabled.
 TEST(Horovod, TheResponseCacheSkipsNegotiation) {
   const auto wait = [](const std::string& settings) {
-    const FusedRun told = fused_run(horovod(settings, 4, "", 2));
+    const FusedRun recorded = fused_run(horovod(settings, 4, "", 2));
     std::vector<Time> waits;
-    for (const PackRecord& pack : told.packs) {
+    for (const PackRecord& pack : recorded.packs) {
       if (pack.pack == 5 || pack.pack == 0) waits.push_back(pack.first_start);
     }
     // Cycles start at multiples of 4 ms, so the remainder is the time since the start of the cycle.
@@ -240,15 +240,15 @@ TEST(Horovod, TheResponseCacheSkipsNegotiation) {
   EXPECT_EQ(small.back(), 120);
 }
 
-TEST(Horovod, OneStreamCarriesThemOneAfterTheOther) {
-  const FusedRun told = fused_run(horovod("cycle_time_ms: 100 fusion_threshold: 2000000"));
+TEST(Horovod, FusedPacksRunOneAfterTheOther) {
+  const FusedRun recorded = fused_run(horovod("cycle_time_ms: 100 fusion_threshold: 2000000"));
   Time before;
-  std::vector<PackRecord> packs = told.packs;
+  std::vector<PackRecord> packs = recorded.packs;
   std::sort(packs.begin(), packs.end(),
             [](const PackRecord& a, const PackRecord& b) { return a.first_start < b.first_start; });
   for (std::size_t i = 0; i < packs.size(); i += 2) {
     EXPECT_GE(packs[i].first_start, before);
-    EXPECT_EQ(packs[i].end, packs[i + 1].end) << "what is fused ends together";
+    EXPECT_EQ(packs[i].end, packs[i + 1].end) << "fused packs end at the same time";
     before = packs[i].end;
   }
 }
@@ -275,13 +275,14 @@ TEST(Horovod, AFusedBufferHasOneLaunch) {
           .whole;
   ASSERT_TRUE(whole && s.plan.collective(s.plan.packs.front()).nccl);
   ASSERT_NE(whole->launch, s.plan.collective(s.plan.packs.front()).nccl->launch)
-      << "else this shows nothing";
+      << "otherwise the test shows nothing";
   const Bytes bytes(16 * 65536);
   const Time copies =
       2 * core::transfer_time(bytes, s.cluster->part(s.cluster->replica(0)).device.copy);
-  const FusedRun told = fused_run(s);
-  ASSERT_THAT(together(told), ElementsAre(16));
-  EXPECT_EQ(told.packs.front().end - told.packs.front().first_start, copies + whole->whole());
+  const FusedRun recorded = fused_run(s);
+  ASSERT_THAT(together(recorded), ElementsAre(16));
+  EXPECT_EQ(recorded.packs.front().end - recorded.packs.front().first_start,
+            copies + whole->whole());
 }
 
 /// If only a separate exchange uses NCCL, NCCL's times do not apply to fused buffers.
@@ -315,8 +316,8 @@ TEST(Horovod, ErrorBandsAreThoseOfTheFusedBuffers) {
     const double factor = end == core::BandEnd::kLow ? time->band.low : time->band.high;
     EXPECT_EQ(s.plan.collective_times->of(whole).whole->work.count(),
               std::llround(static_cast<double>(time->work.count()) * factor));
-    const auto took = [](const FusedRun& told) {
-      return told.packs.front().end - told.packs.front().first_start;
+    const auto took = [](const FusedRun& recorded) {
+      return recorded.packs.front().end - recorded.packs.front().first_start;
     };
     EXPECT_EQ(took(fused_run(s)) < took(fused_run(usual)), end == core::BandEnd::kLow);
   }
@@ -325,11 +326,11 @@ TEST(Horovod, ErrorBandsAreThoseOfTheFusedBuffers) {
               testing::Contains(AllOf(
                   HasSubstr(describe(*time)),
                   HasSubstr(fmt::format("{:.2f} and {:.2f}", time->band.low, time->band.high)))));
-  EXPECT_TRUE(core::nccl_notes(usual).empty()) << "single gradients do not travel";
+  EXPECT_TRUE(core::nccl_notes(usual).empty()) << "gradients are not sent individually";
 }
 
 /// A pack that is alone is always the plan's pack, so its properties are known at all times.
-TEST(Horovod, SinglePacksKeepTheirPlan) {
+TEST(Horovod, APackThatIsNotFusedKeepsItsPlan) {
   const core::Scenario s = horovod("cycle_time_ms: 1 fusion_threshold: 0");
   sim::Fusing fusing(s);
   for (std::int32_t step = 0; step < 3; ++step) {
@@ -342,7 +343,7 @@ TEST(Horovod, SinglePacksKeepTheirPlan) {
   EXPECT_EQ(fusing.of(two).get(), fusing.of(two).get()) << "made once";
 }
 
-TEST(Horovod, SaysWhatItFused) {
+TEST(Horovod, NotesWhatItFused) {
   EXPECT_THAT(fused_run(horovod("cycle_time_ms: 3")).notes,
               testing::Contains(HasSubstr("6 gradients were fused into 3 all-reduces per step")));
 }
@@ -350,32 +351,32 @@ TEST(Horovod, SaysWhatItFused) {
 TEST(Horovod, WorkersAreNotFolded) { EXPECT_FALSE(sim::fold(horovod("", 8)).why_not.empty()); }
 
 /// Memoized steps must not change the results, even with cycles in between.
-TEST(Horovod, IsTheSameWhereRoundsAreRemembered) {
+TEST(Horovod, SkippingRoundsDoesNotChangeTheResult) {
   for (const char* settings :
        {"cycle_time_ms: 3", "cycle_time_ms: 0.7 fusion_threshold: 2000000"}) {
     const core::Scenario s = horovod(settings, 64, "", 2);
     const auto every = test::simulated(s, sim::Folds::kNever, sim::SkipRepeats::kNever);
     const auto remembered = test::simulated(s, sim::Folds::kNever, sim::SkipRepeats::kAlways);
     ASSERT_TRUE(every && remembered);
-    EXPECT_EQ(test::told(*every), test::told(*remembered)) << settings;
+    EXPECT_EQ(test::summary_values(*every), test::summary_values(*remembered)) << settings;
   }
 }
 
 /// All other replicas wait for the gradients of a straggler: no gradient is reduced before the last
 /// replica has it.
-TEST(Horovod, NothingTravelsBeforeEverybodyHasIt) {
+TEST(Horovod, ReducesAGradientOnlyWhenAllReplicasHaveIt) {
   std::string text = horovod("cycle_time_ms: 1").text;
   text += "conditions { slow { worker: 1 slowdown: 2 } }\n";
-  const FusedRun told = fused_run(test::read(text));
+  const FusedRun recorded = fused_run(test::read(text));
   // The slow replica has its gradients at 4, 6, … 14 ms.
-  EXPECT_THAT(together(told), ElementsAre(1, 1, 1, 1, 1, 1));
-  for (const PackRecord& pack : told.packs) {
+  EXPECT_THAT(together(recorded), ElementsAre(1, 1, 1, 1, 1, 1));
+  for (const PackRecord& pack : recorded.packs) {
     EXPECT_EQ(pack.ready, core::milliseconds(4 + 2 * pack.pack)) << pack.pack;
     EXPECT_EQ(pack.first_start, pack.ready + 6 * core::microseconds(10));
   }
 }
 
-TEST(Horovod, SaysWhatItCannotDo) {
+TEST(Horovod, RefusesUnsupportedSettings) {
   const auto wrong = [](const std::string& strategy) {
     return test::kinds_of(core::read_scenario(
         fmt::format("cluster {{ workers {{ machine: \"dgx1-v100\" count: 2 }} network "

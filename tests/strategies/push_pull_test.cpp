@@ -42,7 +42,7 @@ TEST(BytePsKeys, AreHashedAsBytePsDoes) {
 
 // --- shares ---
 
-TEST(Shares, AreEvenExceptTheLast) {
+TEST(Shares, AreEqualExceptTheLast) {
   EXPECT_EQ(core::share_of(3, 11, 0), (core::Range{core::Buffer::kData, 0, 3}));
   EXPECT_EQ(core::share_of(3, 11, 2), (core::Range{core::Buffer::kData, 6, 5}));
   EXPECT_EQ(core::share_of(4, 2, 1).count, 0);
@@ -95,16 +95,16 @@ struct PushPullRun : core::NullSink {
   void path(const core::PathPiece& piece) override { pieces.push_back(piece); }
 };
 PushPullRun push_pull_run(const core::Scenario& s) {
-  PushPullRun told;
+  PushPullRun recorded;
   const auto ran =
-      sim::Simulator(sim::Folds::kNever, sim::SkipRepeats::kNever).run(s, {}, {}, told);
+      sim::Simulator(sim::Folds::kNever, sim::SkipRepeats::kNever).run(s, {}, {}, recorded);
   EXPECT_TRUE(ran) << (ran ? "" : ran.error().message());
-  return told;
+  return recorded;
 }
 
 /// Returns the packs of the first step, in the order in which they started.
-std::vector<std::string> pushes(const core::Scenario& s, const PushPullRun& told) {
-  std::vector<PackRecord> packs = told.packs;
+std::vector<std::string> pushes(const core::Scenario& s, const PushPullRun& recorded) {
+  std::vector<PackRecord> packs = recorded.packs;
   std::stable_sort(packs.begin(), packs.end(), [](const PackRecord& a, const PackRecord& b) {
     return a.first_start < b.first_start;
   });
@@ -128,7 +128,7 @@ Time latency(const core::Cluster& cluster, core::PartId from, core::PartId to) {
 /// The GPU sends its share to its CPU. Two CPUs send to the server, whose port receives one message
 /// after the other, and the server adds the second message to the first. Both CPUs request the sum
 /// meanwhile, and receive the sum one after the other. Then the sum is sent to the GPU.
-TEST(PushPull, OfOnePartitionInClosedForm) {
+TEST(PushPull, OnePartitionHasAClosedForm) {
   const core::Scenario s =
       byteps("partition_bytes: 4096000",
              "variable { name: \"v\" shape: 1000000 } forward_ms: 1 backward_ms: 2 update_ms: 0");
@@ -139,27 +139,27 @@ TEST(PushPull, OfOnePartitionInClosedForm) {
   const Time wire = core::transfer_time(bytes, core::Bandwidth(10'000'000'000));
   const Time near = latency(c, c.replica(0), c.host(0)), far = latency(c, c.host(0), c.host(2));
   const Time add = core::transfer_time(bytes, c.part(c.host(2)).device.reduce);
-  ASSERT_GT(add, 2 * far) << "else they have not yet asked";
-  ASSERT_LE(add, wire) << "else the first is not yet there when the second has come";
+  ASSERT_GT(add, 2 * far) << "otherwise the pull would not be requested yet";
+  ASSERT_LE(add, wire) << "otherwise the second would arrive before the first";
   const Time push = near + wire + far + 2 * wire + add;
   const Time pull = far + 2 * wire + near + wire;
-  const PushPullRun told = push_pull_run(s);
-  ASSERT_EQ(told.steps.size(), 1u);
-  EXPECT_EQ(told.steps[0].end.count(), (core::milliseconds(3) + push + pull).count());
+  const PushPullRun recorded = push_pull_run(s);
+  ASSERT_EQ(recorded.steps.size(), 1u);
+  EXPECT_EQ(recorded.steps[0].end.count(), (core::milliseconds(3) + push + pull).count());
   Time path;
-  for (const core::PathPiece& piece : told.pieces) path += piece.end - piece.start;
-  EXPECT_EQ(path, told.steps[0].end) << "the critical path has no gap";
+  for (const core::PathPiece& piece : recorded.pieces) path += piece.end - piece.start;
+  EXPECT_EQ(path, recorded.steps[0].end) << "the critical path has no gap";
 }
 
 /// No pull starts before the server has the pushes of all workers. Earlier partitions are pulled
 /// while later ones are pushed.
-TEST(PushPull, PullsGoWhileOthersWaitToBePushed) {
+TEST(PushPull, PullsOverlapWithLaterPushes) {
   for (const char* settings :
        {"", "scheduling_credit: 1", "partition_bytes: 400000 scheduling_credit: 2"}) {
     const core::Scenario s = byteps(settings, four_variables(), 3, 2, 2);
-    const PushPullRun told = push_pull_run(s);
+    const PushPullRun recorded = push_pull_run(s);
     std::map<int, PackRecord> by_pack;
-    for (const PackRecord& record : told.packs) by_pack[record.pack] = record;
+    for (const PackRecord& record : recorded.packs) by_pack[record.pack] = record;
     Time last_push;
     Time first_pull = core::kNever;
     for (const auto& [number, record] : by_pack) {
@@ -179,7 +179,7 @@ TEST(PushPull, PullsGoWhileOthersWaitToBePushed) {
 
 /// Partitions become ready from v3 to v0, but after the first partition, the gate starts them from
 /// v0 to v3. Pulls pass no gate.
-TEST(PushPull, TheGateOfAWorkerTakesTheVariableCreatedFirst) {
+TEST(PushPull, TheGateOfAWorkerPrefersTheVariableCreatedFirst) {
   const core::Scenario s = byteps("scheduling_credit: 1 partition_bytes: 500000", four_variables());
   const core::PlanGate plan(s.plan);
   ASSERT_TRUE(plan.any());
@@ -209,7 +209,7 @@ TEST(PushPull, TheGateOfAWorkerTakesTheVariableCreatedFirst) {
 /// Sending a share to the CPU takes 2.5 ms, so gradients queue behind the first. With a credit of
 /// one item, the next gradient to be sent is that of the earliest variable. Without credit,
 /// gradients are sent in order of readiness.
-TEST(PushPull, WithACreditTheFirstVariableGoesFirst) {
+TEST(PushPull, WithACreditTheFirstVariableIsPushedFirst) {
   const std::string large = four_variables(6'250'000);
   const std::string whole = "partition_bytes: 25001984";
   const core::Scenario with = byteps(whole + " scheduling_credit: 1", large),
@@ -222,32 +222,32 @@ TEST(PushPull, WithACreditTheFirstVariableGoesFirst) {
 
 /// The replicas of a worker start a partition together, so that none waits for another that has
 /// spent its credit on another partition.
-TEST(PushPull, ReplicasThatDriftApartDoNotHoldEachOtherUp) {
+TEST(PushPull, ReplicasAtDifferentPacesDoNotDeadlock) {
   for (const char* settings :
        {"scheduling_credit: 1", "partition_bytes: 100000 scheduling_credit: 3"}) {
-    const PushPullRun told = push_pull_run(
+    const PushPullRun recorded = push_pull_run(
         byteps(settings, four_variables(), 3, 4, 2, "steps: 3 compute_jitter_percent: 40 seed: 7"));
-    EXPECT_EQ(told.steps.size(), 3u) << settings;
+    EXPECT_EQ(recorded.steps.size(), 3u) << settings;
     Time path;
-    for (const core::PathPiece& piece : told.pieces) path += piece.end - piece.start;
-    EXPECT_EQ(path, told.steps.back().end - told.steps.back().start) << settings;
+    for (const core::PathPiece& piece : recorded.pieces) path += piece.end - piece.start;
+    EXPECT_EQ(path, recorded.steps.back().end - recorded.steps.back().start) << settings;
   }
 }
 
-TEST(PushPull, IsTheSameWhereRoundsAreRemembered) {
+TEST(PushPull, SkippingRoundsDoesNotChangeTheResult) {
   for (const char* settings : {"", "scheduling_credit: 1"}) {
     const core::Scenario s = byteps(settings, four_variables(), 6, 4, 3, "steps: 3");
     const auto every = test::simulated(s, sim::Folds::kNever, sim::SkipRepeats::kNever);
     const auto remembered = test::simulated(s, sim::Folds::kNever, sim::SkipRepeats::kAlways);
     ASSERT_TRUE(every && remembered);
-    EXPECT_EQ(test::told(*every), test::told(*remembered)) << settings;
+    EXPECT_EQ(test::summary_values(*every), test::summary_values(*remembered)) << settings;
     EXPECT_FALSE(sim::fold(s).why_not.empty());
   }
 }
 
 /// Updates follow pulls: one update follows the last pull, or with PER_PACK, each pull is followed
 /// by the update of its part of the variable.
-TEST(PushPull, VariablesAreUpdatedWhenTheyAreBack) {
+TEST(PushPull, UpdatesFollowPulls) {
   std::string text = byteps("", four_variables()).text;
   text.replace(text.find("update_ms: 0"), 12, "update_ms: 4");
   const core::Scenario after_all = test::read(text);

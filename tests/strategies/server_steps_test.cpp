@@ -55,7 +55,7 @@ core::Summary simulated(const core::Scenario& s) {
 /// The CPU sends N to each GPU in sequence, and each GPU computes. The gradients return in
 /// sequence, are added (one addition) and applied (the passes of the update). Then all replicas are
 /// notified.
-TEST(ServerSteps, OfOneVariableInClosedForm) {
+TEST(ServerSteps, OneVariableHasAClosedForm) {
   constexpr std::int64_t kBytes = 4'000'000;
   const Time wire = core::transfer_time(core::Bytes(kBytes), core::Bandwidth(10'000'000'000));
   const auto s =
@@ -76,7 +76,7 @@ TEST(ServerSteps, OfOneVariableInClosedForm) {
 
 /// A layer waits only for its own variables. The variables of the second layer are read while the
 /// first layer computes.
-TEST(ServerSteps, LayersWaitForTheirOwnVariables) {
+TEST(ServerSteps, LayersWaitOnlyForTheirOwnVariables) {
   const std::string first = "variable { name: \"a\" shape: 250000 forward_ms: 1 backward_ms: 1 } ";
   const std::string large = "variable { name: \"b\" shape: 2500000 forward_ms: 1 backward_ms: 1 } ";
   const auto forward_begins_twice =
@@ -90,10 +90,10 @@ TEST(ServerSteps, LayersWaitForTheirOwnVariables) {
   EXPECT_GE(step.end - step.start, all_read + Time(3'000'000'000))
       << "b's layer and both backward passes follow its read";
   EXPECT_LT(step.end - step.start, all_read + Time(4'000'000'000) + 4 * wire_b)
-      << "a's forward pass lies under it";
+      << "a's forward pass hides part of it";
 }
 
-TEST(ServerSteps, DistributedReplicatedReadsNothingWhenItBegins) {
+TEST(ServerSteps, DistributedReplicatedReadsNoVariablesAtTheStart) {
   const auto s =
       test::read(fmt::format("cluster {{ workers {{ machine: \"m\" count: 2 }} workers {{ machine: "
                              "\"s\" server: true }} network {{ kind: "
@@ -121,7 +121,7 @@ core::Scenario asynchronous(int workers, const std::string& conditions, int step
       workers, machines(), conditions, steps));
 }
 
-std::string told(const core::Summary& summary) {
+std::string staleness_note(const core::Summary& summary) {
   for (const std::string& note : summary.info().notes) {
     if (note.find("asynchronous workers") != std::string::npos) return note;
   }
@@ -176,7 +176,7 @@ TEST(SteadyState, DoesNotDependOnTheNumberOfSteps) {
   }
 }
 
-TEST(SteadyState, HasNoneWhereConditionsChangeWithTime) {
+TEST(SteadyState, IsMissingIfConditionsChangeWithTime) {
   const std::string slow = "conditions { slow { worker: 1 slowdown: 3 from_ms: 5 } }";
   const core::Summary summary = simulated(asynchronous(2, slow, 7));
   EXPECT_FALSE(summary.steady_state());
@@ -184,7 +184,7 @@ TEST(SteadyState, HasNoneWhereConditionsChangeWithTime) {
 }
 
 /// Workers that share no link take as long as their computation: two layers, forward and backward.
-TEST(SteadyState, IsTheStepOfOneWorkerAlone) {
+TEST(SteadyState, OneWorkerAloneHasItsStepTime) {
   const core::Summary summary = simulated(asynchronous(1, "", 1));
   ASSERT_TRUE(summary.steady_state());
   EXPECT_TRUE(summary.steady_state()->steady);
@@ -196,24 +196,25 @@ TEST(SteadyState, IsTheStepOfOneWorkerAlone) {
 }
 
 TEST(Staleness, OneWorkerIsNeverBehind) {
-  EXPECT_THAT(told(simulated(asynchronous(1, "", 3))), HasSubstr("0.00 updates by other workers"));
+  EXPECT_THAT(staleness_note(simulated(asynchronous(1, "", 3))),
+              HasSubstr("0.00 updates by other workers"));
 }
 
 /// With W identical workers, every other worker makes one update between a worker's read of a
 /// variable and its update of this variable.
-TEST(Staleness, OfIdenticalWorkersIsTheirNumberMinusOne) {
+TEST(Staleness, IdenticalWorkersHaveTheirNumberMinusOne) {
   for (const int workers : {2, 4}) {
-    const std::string note = told(simulated(asynchronous(workers, "", 20)));
+    const std::string note = staleness_note(simulated(asynchronous(workers, "", 20)));
     EXPECT_THAT(note, HasSubstr(fmt::format("and at most {}", workers - 1))) << note;
   }
 }
 
 /// A worker that takes ten times as long delays no other worker. The gradients of the slow worker
 /// are older by the number of steps that another worker completes meanwhile.
-TEST(Staleness, OfASlowWorkerGrowsWithWhatOthersDoMeanwhile) {
+TEST(Staleness, ASlowWorkerMissesTheStepsThatOthersCompleteMeanwhile) {
   const std::string slow = "conditions { slow { worker: 1 slowdown: 10 } }";
-  const std::string even = told(simulated(asynchronous(2, "", 30)));
-  const std::string uneven = told(simulated(asynchronous(2, slow, 30)));
+  const std::string even = staleness_note(simulated(asynchronous(2, "", 30)));
+  const std::string uneven = staleness_note(simulated(asynchronous(2, slow, 30)));
   EXPECT_THAT(uneven, testing::AnyOf(HasSubstr("and at most 9"), HasSubstr("and at most 10")))
       << uneven;
   EXPECT_THAT(uneven, HasSubstr("ended 44 to 442 steps")) << uneven;
@@ -265,7 +266,7 @@ TEST(ServerStrategies, ReportMissingServers) {
               ElementsAre("unknown-name Strategy.reduce_to_device"));
 }
 
-TEST(TensorFlow, RefusesWhatItDoesNotReduce) {
+TEST(TensorFlow, RefusesUnsupportedReductions) {
   const auto kinds = [](int workers, const std::string& type, const std::string& strategy) {
     return test::kinds_of(
         core::read_scenario(fmt::format("cluster {{ workers {{ machine: \"m\" count: {} }} network "
@@ -291,7 +292,7 @@ TEST(TensorFlow, RefusesWhatItDoesNotReduce) {
   EXPECT_THAT(kinds(1, "INT32", mirrored), testing::IsEmpty()) << "its kernels do";
 }
 
-TEST(HierarchicalCopies, AnOddDeviceCountsUnlessItIsDropped) {
+TEST(HierarchicalCopies, AnOddDeviceIsReducedUnlessItIsDropped) {
   for (const bool drops : {false, true}) {
     const std::string odd =
         "machine { name: \"m3\" device { name: \"gpu[0-2]\" kind: GPU memory_gb_per_s: 100 } "

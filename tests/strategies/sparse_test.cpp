@@ -129,7 +129,7 @@ TEST(Sparse, CollectiveAllReduceGathersLengthsValuesAndIndices) {
   expect_proved(s);
 }
 
-TEST(Sparse, AGatherIsOneRingWhateverTheAllReduceIsSetTo) {
+TEST(Sparse, AGatherIsOneRingForAnyAllReduceSettings) {
   for (const std::string strategy :
        {"algorithm: \"tf_ring\"",
         "tensorflow { multi_worker_mirrored { communication_options {} } }"}) {
@@ -143,7 +143,7 @@ TEST(Sparse, AGatherIsOneRingWhateverTheAllReduceIsSetTo) {
   }
 }
 
-TEST(Sparse, OldReleasesTakeLengthsForEqual) {
+TEST(Sparse, OldReleasesAssumeEqualLengths) {
   const std::string old =
       "tensorflow { multi_worker_mirrored { collective_all_reduce { generation: TF_1_15 } } }";
   EXPECT_THAT(sparse_packs(scenario(2, old)),
@@ -155,7 +155,7 @@ TEST(Sparse, OldReleasesTakeLengthsForEqual) {
               ElementsAre("conflict MultiWorkerMirroredStrategy.collective_all_reduce"));
 }
 
-TEST(Sparse, WhereLengthsDifferTheWholeVariableIsReducedOrAllAreAsLongAsTheLongest) {
+TEST(Sparse, DifferentLengthsMeanADenseReductionOrPaddingToTheLongest) {
   const std::string differ = "rows_per_step: 6 rows_differ: true";
   EXPECT_THAT(
       sparse_packs(scenario(2, "tensorflow { multi_worker_mirrored { communication_options {} } }",
@@ -172,7 +172,7 @@ TEST(Sparse, WhereLengthsDifferTheWholeVariableIsReducedOrAllAreAsLongAsTheLonge
                             "generation: TF_2_5 } } }")));
 }
 
-TEST(Sparse, NcclsValuesComeBeforeIndicesAndTheTokenOrdersAll) {
+TEST(Sparse, WithNcclValuesPrecedeIndicesInOneOrder) {
   const auto packs = sparse_packs(scenario(
       2,
       "tensorflow { multi_worker_mirrored { communication_options { implementation: NCCL } } }"));
@@ -186,7 +186,7 @@ TEST(Sparse, NcclsValuesComeBeforeIndicesAndTheTokenOrdersAll) {
   EXPECT_TRUE(ordered[0].ends_with("after 0")) << "behind the dense pack: " << ordered[0];
 }
 
-TEST(Sparse, OneWorkersCrossDeviceOpsGatherOnOneDevice) {
+TEST(Sparse, CrossDeviceOpsOfOneWorkerGatherOnOneDevice) {
   for (const char* ops :
        {"NCCL_ALL_REDUCE", "HIERARCHICAL_COPY_ALL_REDUCE", "REDUCTION_TO_ONE_DEVICE"}) {
     const core::Scenario s =
@@ -199,7 +199,7 @@ TEST(Sparse, OneWorkersCrossDeviceOpsGatherOnOneDevice) {
   }
 }
 
-TEST(Sparse, MultiWorkerAllReduceKnowsNone) {
+TEST(Sparse, MultiWorkerAllReduceRefusesThem) {
   const auto refused =
       read("workers { machine: \"m\" count: 2 }",
            "tensorflow { multi_worker_all_reduce { all_reduce_spec { text: \"pscpu\" } } }");
@@ -226,7 +226,7 @@ TEST(Sparse, RefusesInvalidSettings) {
 
 /// A ring's all-gather over n ranks delivers (n - 1) blocks to each rank. With two workers, half of
 /// all hops cross the network, one in each direction per round.
-TEST(Sparse, AnAllGatherBringsEverybodyWhatOthersHave) {
+TEST(Sparse, AnAllGatherDeliversTheBlocksOfAllOtherRanks) {
   for (const int workers : {2, 3}) {
     const int n = 2 * workers;
     const auto bytes = carried(scenario(workers, "algorithm: \"ring\""));
@@ -248,7 +248,7 @@ TEST(Sparse, AnAllGatherBringsEverybodyWhatOthersHave) {
 }
 
 /// The root receives (n - 1) blocks, and sends everything to n - 1 ranks.
-TEST(Sparse, OverTheCpuOfOneWorker) {
+TEST(Sparse, AreReducedOnTheCpuOfOneWorker) {
   const auto bytes =
       carried(scenario(1, "algorithm: \"reduction_to_one_device\" reduce_to_device: \"cpu0\""));
   const std::int64_t sparse = kValueBytes + kIndexBytes;
@@ -259,7 +259,7 @@ TEST(Sparse, OverTheCpuOfOneWorker) {
 /// Each replica sends the indices of the rows that it needs and gets the rows. A worker's CPU sends
 /// the rows and indices of both its GPUs. Each GPU reads the dense variable, and each worker pushes
 /// one sum of it.
-TEST(Sparse, ServersSeeTouchedRowsAlone) {
+TEST(Sparse, ServersTransferOnlyTouchedRows) {
   for (const int workers : {1, 3}) {
     const core::Scenario s = scenario(workers, "tensorflow { parameter_server {} }", 1);
     expect_proved(s);
@@ -279,14 +279,14 @@ TEST(Sparse, ServersSeeTouchedRowsAlone) {
   }
 }
 
-TEST(Sparse, AWorkersCpuThatKeepsWhatItReadsReadsAllOfIt) {
+TEST(Sparse, ACacheOnTheCpuReadsTheWholeVariable) {
   const auto bytes =
       carried(scenario(2, "tensorflow { parameter_server { variable_read_cache: CPU } }", 1));
   EXPECT_EQ(bytes.at("w0 in"), kVocabulary * kWidth * 4 + kDense * 4);
   EXPECT_EQ(bytes.at("w0 out"), 2 * (kValueBytes + kIndexBytes) + kDense * 4);
 }
 
-TEST(Sparse, GroupsOfReplicasAreRefusedWhateverElseThereIs) {
+TEST(Sparse, GroupsOfReplicasAreRefused) {
   for (const char* const dense : {"", "variable { name: \"dense\" shape: 40 } "}) {
     const auto refused = core::read_scenario(
         std::string("cluster { workers { machine: \"dgx1-v100\" } } workload { variable { name: "
@@ -300,7 +300,7 @@ TEST(Sparse, GroupsOfReplicasAreRefusedWhateverElseThereIs) {
   }
 }
 
-TEST(Sparse, ServersOfTheBenchmarksAndCopiesHaveNone) {
+TEST(Sparse, TfCnnBenchmarksRefuseThem) {
   const auto refused =
       read("workers { machine: \"m\" count: 2 } workers { machine: \"s\" server: true }",
            "tensorflow { tf_cnn_benchmarks { variable_update: DISTRIBUTED_REPLICATED } }");

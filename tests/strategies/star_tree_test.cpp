@@ -38,7 +38,7 @@ void expect_proved(const StarTree& tree, const std::string& what) {
   }
 }
 
-TEST(StarTree, StraightToAReplicaOrAHelper) {
+TEST(StarTree, OneLevelIsProved) {
   for (std::int32_t replicas = 1; replicas <= 9; ++replicas) {
     for (Rank root = 0; root <= replicas; ++root)
       expect_proved({replicas + 1, replicas, replicas, 1, root, {}},
@@ -46,7 +46,7 @@ TEST(StarTree, StraightToAReplicaOrAHelper) {
   }
 }
 
-TEST(StarTree, OverAReplicaOfEveryGroupToOneOfThem) {
+TEST(StarTree, TwoLevelsOverOneReplicaPerGroupAreProved) {
   for (std::int32_t groups = 1; groups <= 4; ++groups) {
     for (std::int32_t per_group = 2; per_group <= 4; ++per_group) {
       for (std::int32_t extra = 0; extra <= 1; ++extra) {
@@ -62,7 +62,7 @@ TEST(StarTree, OverAReplicaOfEveryGroupToOneOfThem) {
   }
 }
 
-TEST(StarTree, OverHostsToOneOfThemOrToAServer) {
+TEST(StarTree, TwoLevelsOverHostsAreProved) {
   for (std::int32_t workers = 1; workers <= 4; ++workers) {
     for (std::int32_t gpus = 1; gpus <= 3; ++gpus) {
       for (std::int32_t server = 0; server < workers + 2; ++server) {
@@ -80,7 +80,7 @@ TEST(StarTree, OverHostsToOneOfThemOrToAServer) {
 
 /// Every rank learns from the root that a push has completed: empty messages travel over the same
 /// routes.
-TEST(StarTree, MessagesOfNothingReachEveryReplica) {
+TEST(StarTree, EmptyMessagesReachEveryReplica) {
   const StarTree tree{9, 6, 3, 2, 8, StarTree::Relays{6, 1}};
   const auto nothing = tree_broadcast(tree, 0, Engine::kCopyEngine, Engine::kCpu);
   std::int64_t received = 0;
@@ -94,7 +94,7 @@ TEST(StarTree, MessagesOfNothingReachEveryReplica) {
   EXPECT_EQ(received, 6);
 }
 
-TEST(StarTree, ASumGoesBackAfterTheRootHasDividedIt) {
+TEST(StarTree, TheRootDividesTheSumBeforeTheBroadcast) {
   const StarTree tree{5, 4, 2, 2, 1, StarTree::Relays{1, 1}};
   const auto schedule = in_stages(
       {2, 2, false, false, 1}, 5,

@@ -191,7 +191,7 @@ TEST(StrategyBytes, ParameterServerOnGpus) {
 
 /// Every GPU sends 2(G - 1)/G·N elements, if the number of tensors is the number of GPUs, or twice
 /// that.
-TEST(StrategyBytes, ReplicatedInTurn) {
+TEST(StrategyBytes, ReplicatedWithAlternatingDevices) {
   for (const int gpus : {2, 4}) {
     Links expected;
     for (int i = 0; i < gpus; ++i) both(expected, gpu(0, i), 2 * (2 * (gpus - 1) * 50));

@@ -56,9 +56,9 @@ real::HeaderBytes header_bytes(const std::string& piece) {
 
 }  // namespace
 
-Middleman::Middleman(int coordinator_port, Deed deed, int which, std::string secret)
+Middleman::Middleman(int coordinator_port, Fault fault, int which, std::string secret)
     : coordinator_port_(coordinator_port),
-      deed_(deed),
+      fault_(fault),
       which_(which),
       secret_(std::move(secret)),
       tail_(secret_.empty() ? 0 : real::kMacBytes),
@@ -184,20 +184,20 @@ bool Middleman::pass_slowly(Line& line) {
 
 bool Middleman::do_to(Line& line, std::string piece) {
   done_ = true;
-  switch (deed_) {
-    case Deed::kLoses: return true;
-    case Deed::kRepeats: return send_all(line.to, piece) && send_all(line.to, piece);
-    case Deed::kCutsShort:
+  switch (fault_) {
+    case Fault::kLoses: return true;
+    case Fault::kRepeats: return send_all(line.to, piece) && send_all(line.to, piece);
+    case Fault::kCutsShort:
       send_all(line.to, piece.substr(0, tail_ > 0 ? piece.size() - tail_
                                                   : (real::kHeaderBytes + piece.size()) / 2));
       return false;
-    case Deed::kExaggerates: std::fill_n(piece.begin() + 28, 4, '\xff'); break;
-    case Deed::kScrambles: std::fill_n(piece.begin(), real::kHeaderBytes, '\x5a'); break;
-    case Deed::kMisdirects: piece[20] = '\x63'; break;
-    case Deed::kChanges: piece[piece.size() - tail_ - 1] ^= 1; break;
-    case Deed::kSwaps: line.kept = std::move(piece); return true;
-    case Deed::kGoesSilent: line.silent = true; return true;
-    case Deed::kSlows: line.slow = std::move(piece); return true;
+    case Fault::kExaggerates: std::fill_n(piece.begin() + 28, 4, '\xff'); break;
+    case Fault::kScrambles: std::fill_n(piece.begin(), real::kHeaderBytes, '\x5a'); break;
+    case Fault::kMisdirects: piece[20] = '\x63'; break;
+    case Fault::kChanges: piece[piece.size() - tail_ - 1] ^= 1; break;
+    case Fault::kSwaps: line.kept = std::move(piece); return true;
+    case Fault::kGoesSilent: line.silent = true; return true;
+    case Fault::kSlows: line.slow = std::move(piece); return true;
   }
   return send_all(line.to, piece);
 }

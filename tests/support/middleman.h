@@ -21,7 +21,7 @@ class Middleman {
  public:
   /// The fault that the proxy applies to a piece of a message from another worker to the proxy's
   /// worker.
-  enum class Deed {
+  enum class Fault {
     kLoses,    ///< the piece is dropped
     kRepeats,  ///< the piece is sent twice
     /// If the run has authentication codes, the whole piece is sent without its code; otherwise,
@@ -39,7 +39,7 @@ class Middleman {
   /// `which`: the index of the piece with the fault, counted from 0 over all connections. `secret`:
   /// the secret of a run whose messages have authentication codes (--integrity), in the form of
   /// random bits (real::is_random()); empty: the run has neither a secret nor codes.
-  Middleman(int coordinator_port, Deed deed, int which, std::string secret = "");
+  Middleman(int coordinator_port, Fault fault, int which, std::string secret = "");
   Middleman(const Middleman&) = delete;
   Middleman& operator=(const Middleman&) = delete;
   ~Middleman();
@@ -80,7 +80,7 @@ class Middleman {
   bool pass_slowly(Line& line);
 
   int coordinator_port_;
-  Deed deed_;
+  Fault fault_;
   int which_;
   std::string secret_;
   std::size_t tail_;  ///< the number of bytes of the code after each message between workers

@@ -26,7 +26,7 @@ double time_alone(const std::string& file, const std::vector<std::string>& set,
   return Data(document)["rows"].items().front()["in_place"]["time_us"].real();
 }
 
-TEST(PerfAlgorithms, TimesAreThoseOfEachAlone) {
+TEST(PerfAlgorithms, TimesMatchThoseOfEachAlgorithmAlone) {
   const std::string file = scenario("02_eight_hosts_ring");
   const Outcome o =
       run_tutti({"perf", file, "--algorithms", "ring,recursive_doubling,swing", "-b", "1K", "-e",
@@ -83,7 +83,7 @@ strategy { collective: ALL_GATHER custom { file: "trees.xml" } }
 run { steps: 1 }
 )";
 
-TEST(PerfAlgorithms, ForestCollsTreesTakeTheTimeOfASimulation) {
+TEST(PerfAlgorithms, ForestCollTreesTakeTheTimeOfASimulation) {
   const TemporaryFolder folder;
   static_cast<void>(folder.write("trees.xml", kTrees));
   const std::string file = folder.write("s.textproto", kTwoGpus);
@@ -147,7 +147,7 @@ TEST(PerfAlgorithms, NarrowTerminalsShowTheFastest) {
   EXPECT_THAT(o.out, AllOf(HasSubstr("fastest"), HasSubstr("of bound"), HasSubstr("also show")));
 }
 
-TEST(PerfAlgorithms, TextAndTable) {
+TEST(PerfAlgorithms, PrintsTextAndTable) {
   const TemporaryFolder folder;
   const std::string file = folder.write("s.textproto", kFour);
   const std::vector<std::string> words{"perf", file,  "--algorithms", "ring,torus_2d",
@@ -161,7 +161,7 @@ TEST(PerfAlgorithms, TextAndTable) {
   EXPECT_THAT(csv.out, StartsWith("bytes,lower_bound_us,\"ring_us\",\"torus_2d_us\",fastest\n"));
 }
 
-TEST(PerfAlgorithms, WhatCannotBeComparedIsRefused) {
+TEST(PerfAlgorithms, RefusesAlgorithmsThatCannotBeCompared) {
   const TemporaryFolder folder;
   const std::string file = folder.write("s.textproto", kFour);
   const auto refused = [&](const std::vector<std::string>& more, core::ProblemCode code,
@@ -173,7 +173,7 @@ TEST(PerfAlgorithms, WhatCannotBeComparedIsRefused) {
   refused({"--algorithms", "ring", "--backend", "mpi"}, ProblemCode::kUnknownName, "--backend");
 }
 
-TEST(PerfAlgorithms, RealRunsCompareAlgorithmsToo) {
+TEST(PerfAlgorithms, RealRunsCompareAlgorithms) {
   const TemporaryFolder folder;
   const std::string file = folder.write("s.textproto", R"(
 cluster { workers { machine: "cpu-host" count: 4 } network { kind: ONE_SWITCH latency_us: 2 } }
@@ -231,7 +231,7 @@ TEST(ExplainAlgorithm, HasRoundsLinksAndBounds) {
   }
   double sum = 0;
   for (const Data& loss : json["losses"].items()) sum += loss["time_us"].real();
-  EXPECT_NEAR(sum, json["time_us"].real(), 1e-5) << "the parts are the whole";
+  EXPECT_NEAR(sum, json["time_us"].real(), 1e-5) << "the parts add up to the whole";
   const Outcome text = run_tutti({"explain", "--algorithm", file});
   EXPECT_THAT(text.out, AllOf(HasSubstr("30 messages in the longest chain"),
                               HasSubstr("where the time goes")));
@@ -244,7 +244,7 @@ strategy { custom { file: "in_switch" } staging: DIRECT }
 run { steps: 1 }
 )";
 
-TEST(ExplainAlgorithm, KnowsWhatSwitchesCouldDo) {
+TEST(ExplainAlgorithm, StatesWhatInNetworkReductionWouldChange) {
   const TemporaryFolder folder;
   const std::string file = folder.write("s.textproto", kSwitches);
   const std::vector<std::string> words{"explain", "--algorithm", file, "--format", "json"};
@@ -305,7 +305,7 @@ lane shard for g from 0 to gpus - 1 {
 }
 )";
 
-TEST(ExplainAlgorithm, AMulticastInSwitchesIsNotOnlyMessages) {
+TEST(ExplainAlgorithm, CountsMulticastsOfSwitchesSeparatelyFromMessages) {
   const TemporaryFolder folder;
   const std::string algorithm = folder.write("multicast_only.tutti-algorithm", kMulticastOnly);
   const std::string file = folder.write("s.textproto", kSwitches);

@@ -70,7 +70,7 @@ std::string scenario(const std::string& strategy, int workers, int gpus, int ste
       workers, strategy, steps, gpus - 1);
 }
 
-TEST(CudaBackend, ReducesEveryElementByEveryAlgorithmAndSaysWhatGpusThereWere) {
+TEST(CudaBackend, ReducesEveryElementByEveryAlgorithmAndNamesTheGpus) {
   const TemporaryFolder folder;
   const Settings settings({{"TUTTI_MODULES", kFakes}, {"TUTTI_FAKE_GPUS", "3"}});
   for (const char* strategy :
@@ -88,7 +88,7 @@ TEST(CudaBackend, ReducesEveryElementByEveryAlgorithmAndSaysWhatGpusThereWere) {
   }
 }
 
-TEST(CudaBackend, ComputationIsReplayedOnTheDeviceAndTakesItsTime) {
+TEST(CudaBackend, ReplaysComputationOnTheDeviceForItsTime) {
   const TemporaryFolder folder;
   const Settings settings({{"TUTTI_MODULES", kFakes}, {"TUTTI_FAKE_GPUS", "1"}});
   const Outcome ran =
@@ -115,7 +115,7 @@ TEST(CudaBackend, ComputationIsReplayedOnTheDeviceAndTakesItsTime) {
   }
 }
 
-TEST(CudaBackend, PerfHasTheTableOfItToo) {
+TEST(CudaBackend, PerfMeasuresWithIt) {
   const TemporaryFolder folder;
   const Settings settings({{"TUTTI_MODULES", kFakes}});
   const Outcome ran =
@@ -125,7 +125,7 @@ TEST(CudaBackend, PerfHasTheTableOfItToo) {
   EXPECT_THAT(ran.out, AllOf(HasSubstr("CUDA"), HasSubstr("GPU 0 (Fake GPU)")));
 }
 
-TEST(CudaBackend, PerfSaysInJsonTooThatRanksShareAGpu) {
+TEST(CudaBackend, PerfNotesInJsonThatRanksShareAGpu) {
   const TemporaryFolder folder;
   const Settings settings({{"TUTTI_MODULES", kFakes}, {"TUTTI_FAKE_GPUS", "1"}});
   const std::string file = folder.write("s.textproto", scenario("algorithm: \"ring\"", 2, 1));
@@ -144,7 +144,7 @@ TEST(CudaBackend, PerfSaysInJsonTooThatRanksShareAGpu) {
   }
 }
 
-TEST(NcclBackend, WhatPerfHasMeasuredIsPrintedThoughALaterSizeFails) {
+TEST(NcclBackend, PerfPrintsMeasuredSizesIfALaterSizeFails) {
   const TemporaryFolder folder;
   const Settings settings({{"TUTTI_MODULES", kFakes}, {"TUTTI_FAKE_GPUS", "2"}});
   const std::string file = folder.write("s.textproto", scenario("algorithm: \"nccl\"", 2, 1));
@@ -167,7 +167,7 @@ TEST(NcclBackend, WhatPerfHasMeasuredIsPrintedThoughALaterSizeFails) {
   EXPECT_THAT(Data(document)["error"].text(), HasSubstr("worker "));
 }
 
-TEST(CudaBackend, AGpuThatFailsEndsTheRunInOneErrorThatNamesItsWorker) {
+TEST(CudaBackend, AFailingGpuEndsTheRunWithOneErrorThatNamesItsWorker) {
   const TemporaryFolder folder;
   const Settings settings({{"TUTTI_MODULES", kFakes}, {"TUTTI_FAKE_CUDA_FAILS_AT", "40"}});
   const Outcome ran =
@@ -177,7 +177,7 @@ TEST(CudaBackend, AGpuThatFailsEndsTheRunInOneErrorThatNamesItsWorker) {
   EXPECT_THAT(ran.err, testing::ContainsRegex("worker [01] .*CUDA, GPU [01] .Fake GPU.: .*700"));
 }
 
-TEST(NcclBackend, ReducesEveryElementAloneAndWithSchedulesAcrossWorkers) {
+TEST(NcclBackend, ReducesEveryElementAloneAndWithASecondStageAcrossWorkers) {
   const TemporaryFolder folder;
   const Settings settings(
       {{"TUTTI_MODULES", kFakes}, {"TUTTI_FAKE_GPUS", "6"}, {"NCCL_ALGO", "Ring"}});
@@ -197,7 +197,7 @@ TEST(NcclBackend, ReducesEveryElementAloneAndWithSchedulesAcrossWorkers) {
   }
 }
 
-TEST(NcclBackend, PerfRunsEveryCollectiveThatThereIs) {
+TEST(NcclBackend, PerfRunsEveryCollective) {
   const TemporaryFolder folder;
   const Settings settings({{"TUTTI_MODULES", kFakes}, {"TUTTI_FAKE_GPUS", "6"}});
   for (const auto& [workers, gpus] : {std::pair{2, 2}, std::pair{3, 1}, std::pair{1, 3}}) {
@@ -220,7 +220,7 @@ TEST(NcclBackend, PerfRunsEveryCollectiveThatThereIs) {
   }
 }
 
-TEST(NcclBackend, ChannelsAreInTheTimelineAndComparedWithTheLanesThatWerePredicted) {
+TEST(NcclBackend, TheTimelineHasChannelsThatAreComparedWithPredictedLanes) {
   const TemporaryFolder folder;
   const Settings settings({{"TUTTI_MODULES", kFakes}, {"TUTTI_FAKE_GPUS", "4"}});
   for (const char* algorithm : {"nccl", "nccl/ring"}) {
@@ -278,7 +278,8 @@ TEST(NcclBackend, NotesThatNcclReportsNoChannels) {
   const std::string note = "the recording needs NCCL 2.27 or later";
   const std::size_t first = ran.out.find(note);
   ASSERT_NE(first, std::string::npos) << ran.out;
-  EXPECT_EQ(ran.out.find(note, first + 1), std::string::npos) << "once, though two workers say it";
+  EXPECT_EQ(ran.out.find(note, first + 1), std::string::npos)
+      << "once, although two workers report it";
 }
 
 TEST(NcclBackend, LoopbackIsForWorkersOfOneMachineOnly) {
@@ -301,7 +302,7 @@ TEST(NcclBackend, LoopbackIsForWorkersOfOneMachineOnly) {
   }
 }
 
-TEST(NcclBackend, ProcessesThatShareAGpuPoseAsHosts) {
+TEST(NcclBackend, ProcessesThatShareAGpuAreSeparateHostsForNccl) {
   const TemporaryFolder folder;
   const Settings settings({{"TUTTI_MODULES", kFakes}, {"TUTTI_FAKE_GPUS", "1"}});
   const Outcome ran =
@@ -314,7 +315,7 @@ TEST(NcclBackend, ProcessesThatShareAGpuPoseAsHosts) {
     EXPECT_THAT(ran.out, HasSubstr(note));
 }
 
-TEST(NcclBackend, WhatNcclCannotDoIsRefused) {
+TEST(NcclBackend, RefusesWhatNcclDoesNotSupport) {
   const TemporaryFolder folder;
   const auto expect_refused = [&](const std::string& strategy, int gpus,
                                   const std::map<std::string, std::string>& settings,
@@ -336,7 +337,7 @@ TEST(NcclBackend, WhatNcclCannotDoIsRefused) {
                  {ProblemCode::kMissing, "--backend"});
 }
 
-TEST(NcclBackend, APeerThatFailsEndsTheRunInOneErrorOfNccls) {
+TEST(NcclBackend, AFailingPeerEndsTheRunWithOneErrorOfNccl) {
   const TemporaryFolder folder;
   const Settings settings({{"TUTTI_MODULES", kFakes}, {"TUTTI_FAKE_NCCL_FAILS_AT", "2"}});
   const Outcome ran =
@@ -372,7 +373,7 @@ TEST(CudaBackend, ReportsMissingPartsBeforeTheRun) {
   expect_refused({{"TUTTI_MODULES", stranger.path()}}, {ProblemCode::kWrongType, "--backend"});
 }
 
-TEST(CudaBackend, ClustersOfCpusAndUnknownBackendsAreRefused) {
+TEST(CudaBackend, RefusesClustersOfCpusAndUnknownBackends) {
   const TemporaryFolder folder;
   const std::string cpus =
       folder.write("cpus.textproto",

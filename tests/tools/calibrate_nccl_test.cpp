@@ -69,7 +69,7 @@ TEST(CalibrateNccl, ALogOfOneCollectiveCorrectsAnother) {
   const Data table = Data(document)["tables"].items().at(0);
   EXPECT_EQ(table["nccl_version"].text(), "2.28.9");
   EXPECT_EQ(table["driving"].text(), "process_per_gpu");
-  EXPECT_EQ(Data(document)["notes"].items().size(), 0U) << "the log says everything";
+  EXPECT_EQ(Data(document)["notes"].items().size(), 0U) << "the log contains everything";
   const Predicted own = perf({"--calibration", "mine.calibration"}, folder);
   const Predicted cold = perf({"--collective", "all_gather"}, folder);
   const Predicted other =
@@ -109,12 +109,13 @@ TEST(CalibrateNccl, CanBeExtendedAndSuggestsWhatToMeasure) {
   const auto suggestions = Data(document)["suggestions"].items();
   ASSERT_GT(suggestions.size(), 3U);
   EXPECT_LT(suggestions[0]["band_width"].real(), Data(document)["band_width"].real());
-  EXPECT_EQ(suggestions[0]["nodes"].number(), 4) << "the largest scale says most";
+  EXPECT_EQ(suggestions[0]["nodes"].number(), 4)
+      << "the largest communicator is the most informative";
   for (std::size_t i = 1; i < suggestions.size(); ++i)
     EXPECT_GE(suggestions[i]["band_width"].real(), suggestions[i - 1]["band_width"].real());
 }
 
-TEST(CalibrateNccl, ScenariosTakeIt) {
+TEST(CalibrateNccl, ScenariosUseTheCalibration) {
   const TemporaryFolder folder;
   put(folder, "A.log", log(perf({}, folder), 1.4));
   ASSERT_EQ(
@@ -154,7 +155,7 @@ strategy { algorithm: "nccl" }
 
 /// A time of 0 would make a calibration file that cannot be read. nccl-tests prints rows of 0 bytes
 /// if they are requested.
-TEST(CalibrateNccl, RefusesTimesThatNothingTakesAndSkipsEmptyCollectives) {
+TEST(CalibrateNccl, RefusesImpossibleTimesAndSkipsEmptyCollectives) {
   const TemporaryFolder folder;
   const Predicted all_reduce = perf({}, folder);
   const std::string whole = log(all_reduce, 1.2);
@@ -181,7 +182,7 @@ TEST(CalibrateNccl, RefusesTimesThatNothingTakesAndSkipsEmptyCollectives) {
       << "the file can be read again";
 }
 
-TEST(CalibrateNccl, RefusesWhatDoesNotFit) {
+TEST(CalibrateNccl, RefusesOptionsAndLogsThatDoNotMatch) {
   const TemporaryFolder folder;
   put(folder, "A.log", log(perf({}, folder), 1));
   const auto refused = [&](const std::vector<std::string>& words) {

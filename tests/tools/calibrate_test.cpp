@@ -72,7 +72,7 @@ double figure(const std::string& json, const std::string& name, const std::strin
   return 0;
 }
 
-TEST(Calibrate, GoesFromALogToAClusterThatPredictsIt) {
+TEST(Calibrate, TheFittedClusterPredictsTheTimesOfTheLog) {
   const Measured m;
   const Outcome o = m.calibrate({"--log", m.log, "-o", "mine.textproto"});
   ASSERT_EQ(o.status, 0) << o.err;
@@ -114,7 +114,7 @@ TEST(Calibrate, TheLineForTheScenarioStartsFromItsFolder) {
   EXPECT_THAT(e.out, HasSubstr("cluster { file: \"elsewhere/mine.textproto\" }"));
 }
 
-TEST(Calibrate, AnswersInJson) {
+TEST(Calibrate, PrintsJson) {
   const Measured m;
   const Outcome o = m.calibrate({"--log", m.log, "--run", m.timeline, "--format", "json"});
   ASSERT_EQ(o.status, 0) << o.err;
@@ -126,7 +126,7 @@ TEST(Calibrate, AnswersInJson) {
   const core::Value document = parse_or_throw(o.out, "out");
   const Data json(document);
   EXPECT_EQ(json["times"].items().size(), 11u)
-      << "nine sizes, whose halves are the same to a ring, and two packs";
+      << "nine sizes, in and out of place together, and two packs";
   EXPECT_EQ(json["steps"].items().size(), 1u);
   std::map<std::string, std::string> determination;
   for (const Data& f : json["figures"].items())
@@ -138,7 +138,7 @@ TEST(Calibrate, AnswersInJson) {
   EXPECT_LT(json["error_after"]["worst"].real(), 0.02);
 }
 
-TEST(Calibrate, TakesLogsInBothNotations) {
+TEST(Calibrate, ReadsLogsInBothNotations) {
   const Measured m;
   const std::string json = m.folder.write(
       "perf.json",
@@ -148,7 +148,7 @@ TEST(Calibrate, TakesLogsInBothNotations) {
   EXPECT_NEAR(figure(o.out, "network.latency", "fitted"), 20, 0.2);
 }
 
-TEST(Calibrate, TakesRunsOfOtherWorkloadsOnTheSameCluster) {
+TEST(Calibrate, AcceptsRunsOfOtherWorkloadsOnTheSameCluster) {
   const Measured m;
   std::string text = scenario(20, 2);
   text.replace(text.find("shape: 30000"), 12, "shape: 77777");
@@ -161,7 +161,7 @@ TEST(Calibrate, TakesRunsOfOtherWorkloadsOnTheSameCluster) {
   EXPECT_NEAR(figure(o.out, "network.bandwidth", "fitted"), 2, 0.05);
 }
 
-TEST(Calibrate, CanStartFromItsOwnFile) {
+TEST(Calibrate, CanStartFromAFileThatItWrote) {
   const Measured m;
   ASSERT_EQ(m.calibrate({"--log", m.log, "-o", "mine.textproto"}).status, 0);
   const std::string text = scenario(2, 10);
@@ -196,7 +196,7 @@ TEST(Calibrate, WrongRequestsAreRefused) {
   m.expect_refused({"--log", m.timeline}, {ProblemCode::kMissing, "", 0, 0, m.timeline});
 }
 
-TEST(Calibrate, LogsOfSomethingElseAreRefused) {
+TEST(Calibrate, RefusesLogsOfOtherCollectives) {
   const Measured m;
   const std::string four = m.folder.write("four.textproto", scenario(20, 2, 4));
   const std::string log =
@@ -229,7 +229,7 @@ TEST(Calibrate, TimelinesOfAnotherClusterAreRefused) {
   }
 }
 
-TEST(Calibrate, TimelinesThatAreCutOffAreRefused) {
+TEST(Calibrate, RefusesTruncatedTimelines) {
   const Measured m;
   const std::string whole = m.folder.read("truth.tutti");
   for (const std::size_t length :
@@ -254,7 +254,7 @@ TEST(Calibrate, LaneStepsMustHaveBeenRecorded) {
   EXPECT_NEAR(figure(o.out, "network.bandwidth", "fitted"), 2, 0.05);
 }
 
-TEST(Calibrate, TimesOfWrongResultsAreLeftOut) {
+TEST(Calibrate, IgnoresTimesOfWrongResults) {
   const Measured m;
   std::string log = m.folder.read("perf.txt");
   // The time of the last row is invented, and its results were wrong.
@@ -266,7 +266,7 @@ TEST(Calibrate, TimesOfWrongResultsAreLeftOut) {
   EXPECT_NEAR(figure(o.out, "network.bandwidth", "fitted"), 2, 0.05);
   EXPECT_EQ(notes({"calibrate", m.start, "--log", m.folder.file("wrong.txt")}),
             notes({"calibrate", m.start, "--log", m.log}) + 1)
-      << "that it was left out is said";
+      << "a note states that it was left out";
 }
 
 /// Returns a scenario of four identical hosts at 1 Gb/s, except that the third one's card has the
@@ -291,7 +291,7 @@ std::string four_hosts(const std::string& third) {
          "steps: 3 }\n";
 }
 
-TEST(Calibrate, ACardAtHalfItsRateIsFoundInAnEmulatedRun) {
+TEST(Calibrate, FindsANicAtHalfItsRateInAnEmulatedRun) {
   const TemporaryFolder folder;
   const std::string run = folder.file("run.tutti");
   const Outcome ran = run_tutti({"run", folder.write("truth.textproto", four_hosts("0.0625")),
@@ -325,7 +325,7 @@ class OnOneCore {
   cpu_set_t before_{};
 };
 
-TEST(Calibrate, WithMoreWorkersThanCoresNamesNoSlowLink) {
+TEST(Calibrate, ReportsNoSlowLinkWithMoreWorkersThanCores) {
   if (::access("/proc/thread-self/schedstat", R_OK) != 0)
     GTEST_SKIP() << "this kernel does not count waits for cores";
   const TemporaryFolder folder;
@@ -343,7 +343,7 @@ TEST(Calibrate, WithMoreWorkersThanCoresNamesNoSlowLink) {
   EXPECT_THAT(o.out, Not(testing::ContainsRegex(" of w[0-9]/")));
 }
 
-TEST(Calibrate, WithoutGpusNamesNoGpuLinks) {
+TEST(Calibrate, ReportsNoGpuLinksWithoutGpus) {
   const TemporaryFolder folder;
   const std::string scenario =
       folder.write("gpus.textproto",

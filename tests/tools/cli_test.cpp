@@ -22,7 +22,7 @@ auto says_exchange_proved(int replicas) {
       fmt::format("exchange 0: .*each of {} replicas .*alltoall", replicas));
 }
 
-TEST(Help, IsThereForEveryCommandWithExamples) {
+TEST(Help, EveryCommandHasHelpWithExamples) {
   for (const auto& words : std::vector<std::vector<std::string>>{{"--help"},
                                                                  {"simulate", "--help"},
                                                                  {"plan", "--help"},
@@ -69,7 +69,7 @@ TEST(Doctor, ReportsThisMachine) {
   EXPECT_THAT(run_tutti({"doctor", "--format", "json"}).out, HasSubstr("\"remedy\""));
 }
 
-TEST(Messages, QuietLeavesResultsAndErrors) {
+TEST(Messages, QuietPrintsOnlyResultsAndErrors) {
   const TemporaryFolder folder;
   const std::string scenario = test::source_folder() + "/scenarios/01_two_ranks.textproto";
   const std::vector<std::string> words{"simulate", scenario, "--timeline", folder.file("a.tutti")};
@@ -102,7 +102,7 @@ TEST(Manual, PagesAreWrittenForAllCommands) {
   EXPECT_EQ(run_tutti({"manual", "nonsense"}).status, 2);
 }
 
-TEST(Help, WrongWordsAreRefused) {
+TEST(Help, RefusesUnknownWords) {
   const TemporaryFolder folder;
   expect_refused({}, folder, HasSubstr("simulate, run, sweep, "));
   expect_refused({"simulat"}, folder, AllOf(HasSubstr("\"simulat\""), HasSubstr("\"simulate\"")));
@@ -155,7 +155,7 @@ TEST(Help, WrongWordsAreRefused) {
 
 // --- simulate ---
 
-TEST(Plan, ShowsWhatTravelsTogether) {
+TEST(Plan, ShowsPacks) {
   const TemporaryFolder folder;
   const std::string file = folder.write("s.textproto", kSmall);
   EXPECT_THAT(run_tutti({"plan", file}).out,
@@ -351,14 +351,14 @@ TEST(Plan, RefusesOptionsThatAnExchangeDoesNotUse) {
                  {ProblemCode::kUnused, "--exchange"});
 }
 
-TEST(Plan, PrintsNoMoreStepsThanAnyoneReads) {
+TEST(Plan, LimitsTheNumberOfPrintedSteps) {
   const TemporaryFolder folder;
   const std::string file = folder.file("s.textproto");
   ASSERT_EQ(run_tutti({"init", "--nodes", "32", "-o", file}).status, 0);
   expect_refused({"plan", file, "--schedule"}, folder, {ProblemCode::kTooLarge, "--schedule"});
 }
 
-TEST(Plan, SaysThatAScheduleIsTooLargeToProve) {
+TEST(Plan, ReportsThatAScheduleIsTooLargeToProve) {
   const TemporaryFolder folder;
   const std::string file = folder.file("s.textproto");
   for (const char* nodes : {"4000", "40000"}) {

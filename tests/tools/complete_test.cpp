@@ -31,7 +31,7 @@ std::vector<std::string> words_for(const std::vector<std::string>& words) {
   return found;
 }
 
-TEST(Complete, CommandsAndTheirCommands) {
+TEST(Complete, CommandsAndSubcommands) {
   EXPECT_THAT(words_for({""}), IsSupersetOf({"simulate", "sweep", "perf", "completion"}));
   EXPECT_THAT(words_for({"s"}), ElementsAre("simulate", "sweep", "synthesize"));
   EXPECT_THAT(words_for({"import", "nccl-t"}), ElementsAre("nccl-topology"));
@@ -68,7 +68,7 @@ TEST(Complete, NamesOfMachinesModelsAndAlgorithms) {
   EXPECT_THAT(words_for({"init", "--algorithm", "ri"}), Contains("ring"));
 }
 
-TEST(Complete, FieldsBehindSet) {
+TEST(Complete, FieldsAfterSet) {
   EXPECT_THAT(words_for({"simulate", "--set", "strat"}), ElementsAre("strategy."));
   EXPECT_THAT(words_for({"simulate", "--set", "strategy.sh"}), Contains("strategy.shards="));
   EXPECT_THAT(words_for({"simulate", "--set", "cluster.workers[1].mach"}),
@@ -95,14 +95,14 @@ void each_option(const CLI::App& app,
     each_option(*one, see);
 }
 
-TEST(OptionValues, EveryOptionSaysWhatItsValueIs) {
+TEST(OptionValues, EveryOptionDescribesItsValue) {
   const CommandLine command_line;
   each_option(command_line.app(), [](const CLI::App& command, const CLI::Option& option) {
     EXPECT_TRUE(value_of(command, option)) << command_name(command) << " " << option.get_name();
   });
 }
 
-TEST(Manual, EveryCommandHasItsOptionsInItsPage) {
+TEST(Manual, PagesListEveryOption) {
   const CommandLine command_line;
   each_option(command_line.app(), [](const CLI::App& command, const CLI::Option& option) {
     if (option.get_group().empty() || option.get_lnames().empty()) return;
@@ -113,7 +113,7 @@ TEST(Manual, EveryCommandHasItsOptionsInItsPage) {
   });
 }
 
-TEST(Manual, LinesThatBeginWithADotAreText) {
+TEST(Manual, LinesThatBeginWithADotAreEscaped) {
   const CommandLine command_line;
   const std::string page = manual_page(command_line.app());
   EXPECT_THAT(page, HasSubstr(".SH COMMANDS"));

@@ -25,7 +25,7 @@ std::string content(const std::string& path) {
   return text.str();
 }
 
-TEST(Convert, RewritesFilesInPlaceAndTwiceChangesNothing) {
+TEST(Convert, RewritesFilesInPlaceAndIsIdempotent) {
   const TemporaryFolder folder;
   const std::string a = folder.write("a.textproto", kOld), b = folder.write("b.textproto", kNow);
   fs::permissions(a, fs::perms::owner_read | fs::perms::owner_write);
@@ -52,12 +52,12 @@ TEST(Convert, WritesToAnotherFileOrStandardOutput) {
   EXPECT_EQ(content(a), kOld);
   EXPECT_EQ(content(b), kNow);
   EXPECT_EQ(run_tutti({"convert", a, "-o", "-"}).out, kNow);
-  EXPECT_EQ(run_tutti({"convert", b, "-o", "-"}).out, kNow) << "in today's form";
+  EXPECT_EQ(run_tutti({"convert", b, "-o", "-"}).out, kNow) << "in the current form";
   const Outcome o = run_tutti({"convert", a, "-o", b, "--format", "json"});
   EXPECT_THAT(o.out, AllOf(HasSubstr("\"was\": \"strategy.mirrored\""), HasSubstr("\"line\": 4")));
 }
 
-TEST(Convert, RefusesWhatItCannotRead) {
+TEST(Convert, RefusesInvalidFiles) {
   const TemporaryFolder folder;
   const std::string broken = folder.write("broken.textproto", "strategy { mirrored { }\n");
   const std::string a = folder.write("a.textproto", kOld);
@@ -67,10 +67,10 @@ TEST(Convert, RefusesWhatItCannotRead) {
   expect_refused({"convert", a, "-o", a}, folder, HasSubstr("the input file"));
   EXPECT_EQ(content(a), kOld);
   EXPECT_EQ(run_tutti({"convert", broken, a}).status, 2);
-  EXPECT_EQ(content(a), kNow) << "others are converted all the same";
+  EXPECT_EQ(content(a), kNow) << "other files are still converted";
 }
 
-TEST(Convert, OlderScenariosRunWithAWarningAndTheirTimelinesWithoutOne) {
+TEST(Convert, OlderScenariosRunWithAWarningAndTheirTimelinesLoadWithoutOne) {
   const TemporaryFolder folder;
   const std::string old_form = folder.write("a.textproto", kOld),
                     now = folder.write("b.textproto", kNow);

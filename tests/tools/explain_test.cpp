@@ -26,7 +26,7 @@ TEST(Explain, UnboundedTimesHaveNoBound) {
   EXPECT_THAT(run_tutti(sweep).out, testing::ContainsRegex("m?s +– "));
 }
 
-TEST(Explain, SaysBoundFormPathAndWhatWouldHelp) {
+TEST(Explain, StatesBoundClosedFormCriticalPathAndRemedies) {
   const Outcome o = run_tutti({"explain", scenario("04_resnet50_ring")});
   ASSERT_EQ(o.status, 0) << o.err;
   EXPECT_THAT(o.out, AllOf(HasSubstr("lower bound "), HasSubstr("critical path"),
@@ -36,7 +36,7 @@ TEST(Explain, SaysBoundFormPathAndWhatWouldHelp) {
 }
 
 /// The times of the answers must equal those of simulations.
-TEST(Explain, AnswersAreSimulated) {
+TEST(Explain, RemediesAreSimulated) {
   const core::Value document = test::parse_or_throw(
       run_tutti({"explain", scenario("04_resnet50_ring"), "--format", "json"}).out, "out");
   const Data json(document);
@@ -62,7 +62,7 @@ TEST(Explain, AnswersAreSimulated) {
   }
 }
 
-TEST(Explain, TakesFieldsChanged) {
+TEST(Explain, AcceptsChangedFields) {
   const Outcome o = run_tutti({"explain", scenario("04_resnet50_ring"), "--set",
                                "strategy.bytes_per_pack=6553600", "--format", "json"});
   EXPECT_NEAR(Data(test::parse_or_throw(o.out, "out"))["step_time_us"].real(),

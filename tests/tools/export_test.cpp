@@ -21,7 +21,7 @@ class Export : public testing::Test {
   std::string timeline = folder.file("t.tutti");
 };
 
-TEST_F(Export, WritesIntoTheTimelinesFolder) {
+TEST_F(Export, WritesIntoTheFolderOfTheTimeline) {
   for (const char* form : {"perfetto", "csv", "svg"})
     EXPECT_EQ(run_tutti({"export", timeline, "--to", form}).status, 0);
   EXPECT_THAT(folder.files(),
@@ -29,7 +29,7 @@ TEST_F(Export, WritesIntoTheTimelinesFolder) {
   EXPECT_THAT(folder.read("t.svg"), AllOf(StartsWith("<svg"), EndsWith("</svg>\n")));
 }
 
-TEST_F(Export, AnswersInJson) {
+TEST_F(Export, PrintsJson) {
   const Outcome o = run_tutti({"export", timeline, "--to", "svg", "--format", "json"});
   EXPECT_EQ(o.status, 0) << o.err;
   const core::Value document = test::parse_or_throw(o.out, "out");
@@ -51,7 +51,7 @@ TEST_F(Export, WritesEveryTable) {
   }
 }
 
-TEST_F(Export, LosesNoFile) {
+TEST_F(Export, OverwritesNoInput) {
   expect_refused({"export", timeline, "--to", "csv", "-o", timeline}, folder,
                  {.code = ProblemCode::kConflict, .file = timeline});
   expect_refused({"export", folder.file("s.textproto"), "--to", "svg"}, folder,
@@ -71,7 +71,7 @@ TEST_F(Export, ReadsTimelinesOfCrashedRuns) {
   EXPECT_THAT(folder.files(), ElementsAre("lost.svg", "lost.svg.part", "s.textproto", "t.tutti"));
 }
 
-TEST_F(Export, InterruptedItLeavesNothing) {
+TEST_F(Export, AnInterruptLeavesNoFile) {
   const std::string large = folder.file("large.tutti");
   ASSERT_EQ(run_tutti({"simulate", scenario("05_resnet50_pscpu"), "--timeline", large}).status, 0);
   for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
@@ -84,7 +84,7 @@ TEST_F(Export, InterruptedItLeavesNothing) {
   }
 }
 
-TEST_F(Export, ReadsACutOffTimelineAsFarAsItGoes) {
+TEST_F(Export, ReadsATruncatedTimelineUpToItsEnd) {
   const std::string whole = folder.read("t.tutti");
   const std::string cut = folder.write("cut.tutti", whole.substr(0, whole.size() - 100));
   const Outcome o = run_tutti({"export", cut, "--to", "csv", "-o", "-"});
@@ -98,7 +98,7 @@ TEST_F(Export, ReadsACutOffTimelineAsFarAsItGoes) {
 
 // --- compare ---
 
-TEST_F(Export, ATimelineDiffersFromItselfInNothing) {
+TEST_F(Export, ATimelineDoesNotDifferFromItself) {
   const Outcome o = run_tutti({"compare", timeline, timeline, "--format", "json"});
   ASSERT_EQ(o.status, 0) << o.err;
   const core::Value document = test::parse_or_throw(o.out, "out");
@@ -143,7 +143,7 @@ TEST(Compare, PrintsTheDifferenceOfAnotherStrategy) {
                               HasSubstr("4 packs of the first timeline and 1 of the second")));
 }
 
-TEST(Compare, AndExportReadTheUndamagedParts) {
+TEST(Compare, CompareAndExportReadUndamagedParts) {
   const TemporaryFolder folder;
   const std::string whole = folder.file("whole.tutti");
   ASSERT_EQ(

@@ -115,7 +115,7 @@ void expect_whole_or_untouched(const TemporaryFolder& folder, const std::vector<
 
 const char* const kOld = "# what was there before\n";
 
-TEST(FailingDisk, OfASimulationsTimeline) {
+TEST(FailingDisk, FailsDuringASimulation) {
   const TemporaryFolder folder;
   const std::string old_one = folder.write("t.tutti", "TUTTITL1");
   expect_whole_or_untouched(
@@ -130,7 +130,7 @@ TEST(FailingDisk, OfASimulationsTimeline) {
       4);
 }
 
-TEST(FailingDisk, OfExportsScenariosAndConversions) {
+TEST(FailingDisk, FailsDuringExportsInitAndConversions) {
   const TemporaryFolder folder, inputs;
   const std::string timeline = inputs.file("t.tutti");
   ASSERT_EQ(test::run_tutti({"simulate", test::scenario("05_resnet50_pscpu"), "--steps", "2",
@@ -152,7 +152,7 @@ TEST(FailingDisk, OfExportsScenariosAndConversions) {
   }
 }
 
-TEST(FailingDisk, OfACalibration) {
+TEST(FailingDisk, FailsDuringACalibration) {
   const TemporaryFolder folder, inputs;
   const std::string file = inputs.write("s.textproto", R"(
 cluster { workers { machine: "m" count: 2 } network { kind: ONE_SWITCH latency_us: 2 }
@@ -176,7 +176,7 @@ workload { variable { name: "a" shape: 30000 } } strategy { algorithm: "ring" }
 }
 
 /// Committed rows are kept after every failure, and the same command continues from them.
-TEST(FailingDisk, OfASweep) {
+TEST(FailingDisk, FailsDuringASweep) {
   const TemporaryFolder inputs;
   const std::string file = inputs.write("s.textproto", R"(
 cluster { workers { machine: "dgx1-v100" count: 2 } network { kind: ONE_SWITCH link: "edr" } }

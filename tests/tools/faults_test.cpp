@@ -37,7 +37,7 @@ using testing::HasSubstr;
 const std::string kOurs(real::protocol());
 
 /// Waits until the run is most likely in a step. The expectations also hold if it is not.
-void let_it_run(ClusterRun& run) {
+void wait_until_running(ClusterRun& run) {
   ASSERT_TRUE(run.is_on()) << run.coordinator().err();
   std::this_thread::sleep_for(std::chrono::milliseconds(500));
 }
@@ -65,10 +65,10 @@ std::unique_ptr<Control> next(ControlChannel& channel) {
 
 // --- processes that end, stop or are slow ---
 
-TEST(Faults, AWorkerElsewhereThatIsKilledIsNamedOnEveryOther) {
+TEST(Faults, AKilledRemoteWorkerIsNamedByAllOthers) {
   ClusterRun run(long_ring_of(3));
   for (const char* number : {"0", "1", "2"}) run.join({"--worker", number});
-  let_it_run(run);
+  wait_until_running(run);
   run.worker(1).signal(SIGKILL);
   const auto named = says_gone(1);
   expect_failed(run.coordinator(), named, "coordinator");
@@ -76,10 +76,10 @@ TEST(Faults, AWorkerElsewhereThatIsKilledIsNamedOnEveryOther) {
     expect_failed(run.worker(w), says_the_run_failed(named), "survivor");
 }
 
-TEST(Faults, AWorkerElsewhereThatIsStoppedIsNamedOnEveryOther) {
+TEST(Faults, AStoppedRemoteWorkerIsNamedByAllOthers) {
   ClusterRun run(long_ring_of(3), {"--timeout-seconds", "1"});
   for (const char* number : {"0", "1", "2"}) run.join({"--worker", number});
-  let_it_run(run);
+  wait_until_running(run);
   run.worker(2).signal(SIGSTOP);
   const auto named = HasSubstr("worker 2 has ");
   expect_failed(run.coordinator(), says_silent(2), "coordinator");
@@ -88,19 +88,19 @@ TEST(Faults, AWorkerElsewhereThatIsStoppedIsNamedOnEveryOther) {
 }
 
 /// Everything is slowed down except the time until the fault is detected.
-TEST(Faults, AnEmulatedWorkerThatIsStoppedIsNamedAsSoonWhateverTheTimeScale) {
+TEST(Faults, AStoppedEmulatedWorkerIsNamedInTimeAtAnyTimeScale) {
   ClusterRun run(long_ring_of(2, 3, 500),
                  {"--emulate", "--time-scale", "10000", "--timeout-seconds", "1"});
   run.join({"--worker", "0"});
   run.join({"--worker", "1"});
-  let_it_run(run);
+  wait_until_running(run);
   run.worker(1).signal(SIGSTOP);
   const auto named = HasSubstr("worker 1 has ");
   expect_failed(run.coordinator(), says_silent(1), "coordinator");
   expect_failed(run.worker(0), says_the_run_failed(named), "survivor");
 }
 
-TEST(Faults, NoTimeoutAtAnyTimeScaleIsOverAtOnce) {
+TEST(Faults, TimeoutsDoNotExpireAtOnceAtAnyTimeScale) {
   const TemporaryFolder folder;
   const std::string file = folder.write("s.textproto", ring_of(1, 1));
   const Outcome outcome = run_tutti(
@@ -108,10 +108,10 @@ TEST(Faults, NoTimeoutAtAnyTimeScaleIsOverAtOnce) {
   EXPECT_EQ(outcome.status, 0) << outcome.err;
 }
 
-TEST(Faults, InterruptedWorkersAreNamed) {
+TEST(Faults, ReportsInterruptedWorkers) {
   ClusterRun run(long_ring_of(2));
   for (const char* number : {"0", "1"}) run.join({"--worker", number});
-  let_it_run(run);
+  wait_until_running(run);
   run.worker(0).signal(SIGTERM);
   expect_failed(run.coordinator(), says_that_it_failed(0, "interrupted ("), "coordinator");
   expect_failed(run.worker(0), says_interrupted(), "itself");
@@ -123,7 +123,7 @@ TEST(Faults, WorkersEndThemselvesWhenTheCoordinatorIsKilled) {
   ClusterRun run(long_ring_of(2));
   run.join();
   run.join();
-  let_it_run(run);
+  wait_until_running(run);
   run.coordinator().signal(SIGKILL);
   for (const std::size_t w : {0, 1})
     expect_failed(run.worker(w), HasSubstr("the coordinator has disconnected ("), "worker");
@@ -133,13 +133,13 @@ TEST(Faults, WorkersEndThemselvesWhenTheCoordinatorIsStopped) {
   ClusterRun run(long_ring_of(2, 3, 500), {"--timeout-seconds", "1"});
   run.join();
   run.join();
-  let_it_run(run);
+  wait_until_running(run);
   run.coordinator().signal(SIGSTOP);
   for (const std::size_t w : {0, 1})
     expect_failed(run.worker(w), HasSubstr("not been heard from for 3 s ("), "worker");
 }
 
-TEST(Faults, AWorkerThatIsSlowIsWaitedFor) {
+TEST(Faults, WaitsForASlowWorker) {
   ClusterRun run(long_ring_of(2, 2, 300), {"--timeout-seconds", "20"});
   run.join();
   run.join();
@@ -162,9 +162,9 @@ TEST(Faults, AStepMayTakeLongerThanTheTimeoutWhileItsWorkersCompute) {
   EXPECT_EQ(outcome.status, 0) << outcome.err;
 }
 
-TEST(Faults, WorkersWithoutMemoryAreNamed) {
+TEST(Faults, ReportsWorkersThatRunOutOfMemory) {
 #ifdef TUTTI_SANITIZED
-  GTEST_SKIP() << "sanitizers need all the address space there is";
+  GTEST_SKIP() << "sanitizers need the whole address space";
 #endif
   ClusterRun run(ring_of(2, 1, "variable { name: \"a\" shape: 200000000 }"));
   run.join({"--worker", "0"}, {.memory_mb = 400});
@@ -183,7 +183,7 @@ TEST(Faults, AFailedRunKeepsTheStepsThatEnded) {
     ClusterRun run(ring_of(2, 100'000), {"--timeline", timeline, "--format", format});
     run.join({"--worker", "0"});
     run.join({"--worker", "1"});
-    let_it_run(run);
+    wait_until_running(run);
     run.worker(1).signal(SIGKILL);
     const Outcome outcome = run.coordinator().wait();
     EXPECT_EQ(outcome.status, 1);
@@ -191,7 +191,7 @@ TEST(Faults, AFailedRunKeepsTheStepsThatEnded) {
       EXPECT_EQ(outcome.out, "") << "no report";
     } else {
       const core::Value document = test::parse_or_throw(outcome.out, "out");
-      EXPECT_EQ(test::Data(document)["error"]["status"].number(), 1) << "no half of a report";
+      EXPECT_EQ(test::Data(document)["error"]["status"].number(), 1) << "no incomplete report";
     }
     EXPECT_THAT(outcome.err, AllOf(says_gone(1), HasSubstr("timeline: " + timeline)));
     const auto read = core::TimelineReader::open(timeline);
@@ -205,7 +205,7 @@ TEST(Faults, AFailedRunKeepsTheStepsThatEnded) {
   }
 }
 
-TEST(Faults, ARunThatFailedBeforeItBeganLeavesAnOlderTimelineAlone) {
+TEST(Faults, ARunThatFailsAtTheStartKeepsAnOlderTimeline) {
   const TemporaryFolder folder;
   const std::string file = folder.write("s.textproto", ring_of(2));
   const std::string timeline = folder.file("t.tutti");
@@ -216,12 +216,12 @@ TEST(Faults, ARunThatFailedBeforeItBeganLeavesAnOlderTimelineAlone) {
   EXPECT_EQ(folder.read("t.tutti"), before);
 }
 
-TEST(Faults, ControlCEndsWorkersElsewhereToo) {
+TEST(Faults, ControlCEndsRemoteWorkers) {
   const TemporaryFolder folder;
   ClusterRun run(long_ring_of(2), {"--timeline", folder.file("t.tutti")});
   run.join();
   run.join();
-  let_it_run(run);
+  wait_until_running(run);
   run.coordinator().signal(SIGINT);
   const Outcome outcome = run.coordinator().wait();
   EXPECT_EQ(outcome.status, 1);
@@ -247,7 +247,7 @@ TEST(Strangers, DoNotDelayARun) {
   EXPECT_EQ(outcome.status, 0) << outcome.err;
 }
 
-TEST(Strangers, AWorkerOfAnotherVersionEndsTheRunAndBothKnowBoth) {
+TEST(Strangers, AWorkerOfAnotherVersionEndsTheRunAndBothNameBothVersions) {
   ClusterRun run(ring_of(2));
   std::string theirs;
   ASSERT_TRUE(join_as(run.port(), "", "9.9.9", 0, &theirs));
@@ -258,7 +258,7 @@ TEST(Strangers, AWorkerOfAnotherVersionEndsTheRunAndBothKnowBoth) {
       "coordinator");
 }
 
-TEST(Strangers, ACoordinatorOfAnotherVersionIsLeftAndBothAreNamed) {
+TEST(Strangers, AWorkerLeavesACoordinatorOfAnotherVersionAndNamesBothVersions) {
   const auto listener = real::Listener::open({"127.0.0.1", 0});
   ASSERT_TRUE(listener);
   const std::string at = to_string(listener->address());
@@ -268,7 +268,7 @@ TEST(Strangers, ACoordinatorOfAnotherVersionIsLeftAndBothAreNamed) {
                 "worker");
 }
 
-TEST(Strangers, AListenerMayBeNoCoordinator) {
+TEST(Strangers, AWorkerReportsAListenerThatIsNotACoordinator) {
   const auto listener = real::Listener::open({"127.0.0.1", 0});
   ASSERT_TRUE(listener);
   Process worker({"worker", "--join", to_string(listener->address())});
@@ -284,7 +284,7 @@ TEST(Strangers, AListenerMayBeNoCoordinator) {
 }
 
 /// Somebody on the network, who cannot know the keys of the connection, adds a refusal.
-TEST(Strangers, AForgedRefusalIsNotBelieved) {
+TEST(Strangers, IgnoresAForgedRefusal) {
   const auto listener = real::Listener::open({"127.0.0.1", 0});
   ASSERT_TRUE(listener);
   Process worker({"worker", "--join", to_string(listener->address())});
@@ -304,7 +304,7 @@ TEST(Strangers, AForgedRefusalIsNotBelieved) {
 
 // --- workers and coordinators that send wrong messages ---
 
-TEST(Liars, AnotherPlanIsNoticedByTheWorkerAndNamesBothVersions) {
+TEST(InvalidPeers, AWorkerDetectsAnotherPlanAndNamesBothVersions) {
   const auto listener = real::Listener::open({"127.0.0.1", 0});
   ASSERT_TRUE(listener);
   Process worker({"worker", "--join", to_string(listener->address())});
@@ -343,13 +343,13 @@ void expect_noticed(const std::function<void(ControlChannel&)>& lie,
   expect_failed(run.worker(0), says_the_run_failed(AllOf(HasSubstr("worker 1"), says)), "survivor");
 }
 
-TEST(Liars, AMessageLongerThanAllowedTakesNoMemory) {
+TEST(InvalidPeers, ATooLongMessageTakesNoMemory) {
   expect_noticed([](ControlChannel& c) { send_raw(c, "\xff\xff\xff\xff and more"); },
                  AllOf(HasSubstr(" 4294967295 bytes"),
                        testing::ContainsRegex("but the limit is [1-9][0-9]{0,8} ")));
 }
 
-TEST(Liars, AMessageThatBreaksOff) {
+TEST(InvalidPeers, AnIncompleteMessageIsReported) {
   expect_noticed(
       [](ControlChannel& c) {
         send_raw(c, std::string("\x10\0\0\0 half", 9));
@@ -358,12 +358,12 @@ TEST(Liars, AMessageThatBreaksOff) {
       HasSubstr("disconnected in the middle of a message"));
 }
 
-TEST(Liars, AMessageThatIsNone) {
+TEST(InvalidPeers, BytesThatAreNotAMessageAreReported) {
   expect_noticed([](ControlChannel& c) { static_cast<void>(c.send_bytes("\xff\xff\xff\xff")); },
                  HasSubstr("sent data that is not a message of Tutti"));
 }
 
-TEST(Liars, AMessageWithoutTheRightCode) {
+TEST(InvalidPeers, AMessageWithAWrongCodeIsReported) {
   Control ready;
   ready.mutable_ready();
   const std::string forged = real::FrameWriter(real::Sha256{}).framed(ready.SerializeAsString());
@@ -371,7 +371,7 @@ TEST(Liars, AMessageWithoutTheRightCode) {
                  HasSubstr("sent a message whose authentication code is wrong"));
 }
 
-TEST(Liars, AnUnexpectedMessage) {
+TEST(InvalidPeers, AnUnexpectedMessageIsReported) {
   expect_noticed(
       [](ControlChannel& c) {
         Control result;
@@ -382,7 +382,7 @@ TEST(Liars, AnUnexpectedMessage) {
 }
 
 /// 192.0.2.1 is an address for documentation, at which nobody can be reached.
-TEST(Liars, AWorkerThatSendsOthersElsewhereIsRefused) {
+TEST(InvalidPeers, RefusesAWorkerThatStatesAForeignAddress) {
   ClusterRun run(ring_of(1), {"--timeout-seconds", "5"});
   for (const char* host : {"192.0.2.1", "localhost", "0.0.0.0"}) {
     auto channel = join_as(run.port(), "", kOurs, 0);
@@ -398,7 +398,7 @@ TEST(Liars, AWorkerThatSendsOthersElsewhereIsRefused) {
   EXPECT_EQ(run.coordinator().wait().status, 0);
 }
 
-TEST(Liars, AWorkerInAnAllowedNetworkIsTakenAtItsWord) {
+TEST(InvalidPeers, AcceptsTheStatedAddressOfAWorkerInAnAllowedNetwork) {
   ClusterRun run(ring_of(1), {"--timeout-seconds", "1", "--worker-network", "192.0.2.0/24"});
   auto channel = join_as(run.port(), "", kOurs, 0);
   ASSERT_TRUE(channel);
@@ -412,7 +412,7 @@ TEST(Liars, AWorkerInAnAllowedNetworkIsTakenAtItsWord) {
   EXPECT_EQ(run.coordinator().wait().status, 1);
 }
 
-TEST(Liars, UnreachableWorkersAreNamed) {
+TEST(InvalidPeers, ReportsUnreachableWorkers) {
   ClusterRun run(ring_of(2), {"--timeout-seconds", "1"});
   auto channel = join_as(run.port(), "", kOurs, 0);
   ASSERT_TRUE(channel);
@@ -459,13 +459,13 @@ std::unique_ptr<Control> answer_to(const Control& order, Process** started = nul
   return answer;
 }
 
-TEST(Liars, AnAssignmentOfTheScenarioIsTaken) {
+TEST(InvalidPeers, AcceptsAValidAssignment) {
   const auto answer = answer_to(assignment());
   ASSERT_TRUE(answer);
   EXPECT_TRUE(answer->has_ready()) << answer->failure().text();
 }
 
-TEST(Liars, NoNumberOfAnAssignmentIsTakenOnTrust) {
+TEST(InvalidPeers, ChecksEveryNumberOfAnAssignment) {
   const std::pair<const char*, std::function<void(proto::Assignment&)>> lies[] = {
       {"worker is 1; expected a value from 0 to 0", [](auto& a) { a.set_worker(1); }},
       {"worker is 1000000", [](auto& a) { a.set_worker(1'000'000); }},
@@ -507,7 +507,7 @@ TEST(Liars, NoNumberOfAnAssignmentIsTakenOnTrust) {
   }
 }
 
-TEST(Liars, WorkersWithInvalidPortsAreRefused) {
+TEST(InvalidPeers, WorkersWithInvalidPortsAreRefused) {
   ClusterRun run(ring_of(1));
   for (const int port : {0, -1, 65'536}) {
     auto channel = join_as(run.port(), "", kOurs, 0);

@@ -70,7 +70,7 @@ int write_to(std::string& content, int failing, std::size_t most) {
   return buffer.error();
 }
 
-TEST(FullDisk, WhicheverWriteFailsEveryWholeBlockStays) {
+TEST(FullDisk, KeepsCompleteBlocksWhicheverWriteFails) {
   std::string whole;
   constexpr std::size_t kShort = 1777;
   ASSERT_EQ(write_to(whole, -1, kShort), 0);
@@ -81,7 +81,7 @@ TEST(FullDisk, WhicheverWriteFailsEveryWholeBlockStays) {
   for (int failing = 4; failing < writes; failing += 17) {
     std::string content;
     EXPECT_EQ(write_to(content, failing, kShort), ENOSPC);
-    ASSERT_TRUE(whole.starts_with(content)) << "no gap, and nothing behind it";
+    ASSERT_TRUE(whole.starts_with(content)) << "no gap, and no block after it";
     const auto left = TimelineReader::from_bytes(content, "cut");
     ASSERT_TRUE(left) << left.error().message();
     const auto& blocks = all->span_blocks();
@@ -90,7 +90,7 @@ TEST(FullDisk, WhicheverWriteFailsEveryWholeBlockStays) {
         [&](const TimelineReader::SpanBlock& block) { return block.end <= content.size(); });
     EXPECT_EQ(static_cast<std::ptrdiff_t>(left->span_blocks().size()), fits);
     EXPECT_GE(static_cast<std::ptrdiff_t>(left->steps().size()), fits)
-        << "each step stands before its spans";
+        << "each step precedes its spans";
     EXPECT_THAT(left->damage(), test::says_cut_off());
   }
 }
@@ -126,7 +126,7 @@ void expect_left(const TemporaryFolder& folder, const Outcome& o, std::size_t ro
   EXPECT_THAT(read.err, HasSubstr(part));
 }
 
-TEST(FullDisk, OfASimulationLeavesWhatWasWritten) {
+TEST(FullDisk, ASimulationKeepsWhatItHasWritten) {
   const TemporaryFolder folder;
   constexpr std::size_t kRoom = 8u << 20;
   const Outcome o = run_with_room(
@@ -136,7 +136,7 @@ TEST(FullDisk, OfASimulationLeavesWhatWasWritten) {
   EXPECT_THAT(o.out, test::says_stopped_by_request()) << "and what was computed";
 }
 
-TEST(FullDisk, OfARealRunLeavesWhatWasWritten) {
+TEST(FullDisk, ARealRunKeepsWhatItHasWritten) {
   const TemporaryFolder folder;
   const std::string file = folder.write("s.textproto", test::ring_of(3, 20'000));
   constexpr std::size_t kRoom = 256u << 10;
@@ -144,7 +144,7 @@ TEST(FullDisk, OfARealRunLeavesWhatWasWritten) {
   expect_left(folder, o, kRoom);
 }
 
-TEST(FullDisk, LeavesNoFileOfWhichNothingCanBeRead) {
+TEST(FullDisk, LeavesNoUnreadableFile) {
   const TemporaryFolder folder;
   const std::string file = folder.write("s.textproto", test::ring_of(2, 2));
   const std::string before = folder.write("t.tutti", "TUTTITL1");

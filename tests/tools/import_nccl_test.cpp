@@ -31,7 +31,7 @@ std::string step_time(const TemporaryFolder& folder, const std::string& cluster,
   return Data(report)["step_time_us"].value().text;
 }
 
-TEST(ImportNcclTopology, MakesTheMachineThatIsShipped) {
+TEST(ImportNcclTopology, ReproducesTheShippedMachine) {
   // The shipped machines and NCCL's topology files are independent descriptions of the same
   // machines. With the same links and the same rings, the times are equal to the picosecond.
   const TemporaryFolder folder;
@@ -74,7 +74,7 @@ Rows rows_of(const std::string& cluster, const char* nodes) {
   return rows;
 }
 
-TEST(PerfOfATopology, IsThatOfTheMachineThatIsShipped) {
+TEST(PerfOfATopology, MatchesThatOfTheShippedMachine) {
   // One side searches the graphs and the other builds them from counts. The choices, and so the
   // times, must be equal.
   for (const auto& [xml, machine] :
@@ -142,15 +142,15 @@ TEST(ImportNcclTopology, MakesAClusterOfEveryMachine) {
         run_tutti({"import", "nccl-topology", topology(xml), "--nodes", "3", "--link", "hdr",
                    "--name", "mine", "--force", "-o", folder.file("c.textproto")});
     ASSERT_EQ(made.status, 0) << xml << made.err;
-    const Outcome told = run_tutti(
+    const Outcome outcome = run_tutti(
         {"plan",
          folder.write(
              "s.textproto",
              "cluster { file: \"c.textproto\" } workload { variable { name: \"a\" shape: 100 } "
              "update_ms: 0 } strategy { algorithm: \"nccl\" }"),
          "--format", "json"});
-    EXPECT_EQ(told.status, 0) << xml << told.err;
-    EXPECT_THAT(Data(test::parse_or_throw(told.out, "plan"))["cluster"].text(),
+    EXPECT_EQ(outcome.status, 0) << xml << outcome.err;
+    EXPECT_THAT(Data(test::parse_or_throw(outcome.out, "plan"))["cluster"].text(),
                 testing::StartsWith("3 × mine"));
   }
 }
@@ -188,7 +188,7 @@ TEST(ImportNcclTopology, PrintsTheGraphs) {
   EXPECT_EQ(ring["orders"].items().front()["gpus"].ints().size(), 4U);
 }
 
-TEST(ImportNcclTopology, HoldsGraphsAgainstADump) {
+TEST(ImportNcclTopology, ComparesGraphsWithADump) {
   const TemporaryFolder folder;
   const std::string file = topology("dgx1v"), dump = folder.file("g.xml");
   ASSERT_EQ(run_tutti({"import", "nccl-topology", file, "--graphs", "--graph-file", dump}).status,
@@ -203,7 +203,7 @@ TEST(ImportNcclTopology, HoldsGraphsAgainstADump) {
   const Outcome given =
       run_tutti({"import", "nccl-topology", file, "--graphs", "--set", "NCCL_NVB_DISABLE=1",
                  "--nodes", "2", "--set", "NCCL_GRAPH_FILE=" + dump, "--against", dump});
-  EXPECT_EQ(given.status, 0) << "what is given is not searched: " << given.out;
+  EXPECT_EQ(given.status, 0) << "given graphs are not searched: " << given.out;
   std::string without = folder.read("g.xml");
   const std::size_t graph = without.find("<graph ");
   without.erase(graph, without.find("</graph>") + 8 - graph);

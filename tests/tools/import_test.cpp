@@ -38,7 +38,7 @@ TEST(Set, ChangesTheScenarioOfEveryCommand) {
   }
 }
 
-TEST(Set, IsRefusedWhereItMakesNoSense) {
+TEST(Set, IsRefusedByCommandsWithoutAScenario) {
   const TemporaryFolder folder;
   const std::string file = folder.write("s.textproto", kSmall);
   expect_refused({"simulate", file, "--set", "strategy.shads=3"}, folder,
@@ -49,7 +49,7 @@ TEST(Set, IsRefusedWhereItMakesNoSense) {
                  {ProblemCode::kInvalid, "--set"});
 }
 
-TEST(TfConfigOption, GivesTheClusterItsWorkers) {
+TEST(TfConfigOption, SetsTheWorkersOfTheCluster) {
   const TemporaryFolder folder;
   std::string text = kSmall;
   text.insert(text.find("cluster {") + 9, " network { kind: ONE_SWITCH latency_us: 2 } ");

@@ -58,7 +58,7 @@ TEST(ImportTrace, WritesFilesThatCanBeSimulatedAndCompared) {
     EXPECT_EQ(run_tutti({"export", folder.file("measured.tutti"), "--to", to}).status, 0) << to;
 }
 
-TEST(ImportTrace, ReportsWhatWasUsed) {
+TEST(ImportTrace, ReportsTheRecordsThatWereUsed) {
   core::Value document;
   const Data report = report_of(document, {"import", "kineto", sample("kineto_rank0.json")});
   EXPECT_EQ(report["records"]["used"].number(), 68);
@@ -72,7 +72,7 @@ TEST(ImportTrace, ReportsWhatWasUsed) {
   EXPECT_EQ(choices["choices"].items()[0]["protocol"].text(), "ll128");
 }
 
-TEST(ImportTrace, IsRefusedByCodeAndPlace) {
+TEST(ImportTrace, ErrorsHaveCodesAndPositions) {
   const TemporaryFolder folder;
   const std::string trace = sample("kineto_rank0.json");
   expect_refused({"import", trace, "-o", folder.file("x.json")}, folder,
@@ -131,7 +131,7 @@ TEST(HostGaps, LengthenTheStepByTheirTime) {
   EXPECT_NEAR(step_us(folder, two_gpus("", forward)), without + 5000, 0.01);
 }
 
-TEST(HostGaps, AreNamedOnTheCriticalPathAndInTheTimeline) {
+TEST(HostGaps, AppearOnTheCriticalPathAndInTheTimeline) {
   const TemporaryFolder folder;
   const std::string scenario = folder.write("s.textproto", two_gpus(" gap_ms: 3", ""));
   const Outcome text = run_tutti({"simulate", scenario, "--timeline", folder.file("gaps.tutti")});
@@ -143,7 +143,7 @@ TEST(HostGaps, AreNamedOnTheCriticalPathAndInTheTimeline) {
   EXPECT_NE(folder.read("gaps.csv").find("host gap"), std::string::npos);
 }
 
-TEST(HostGaps, LateHostsAreRefusedByCodeAndPlace) {
+TEST(HostGaps, ErrorsInLateHostsHaveCodesAndPositions) {
   const TemporaryFolder folder;
   const auto refused = [&](const std::string& conditions, const test::Mistake& kind) {
     expect_refused({"simulate", folder.write("s.textproto", two_gpus("", conditions))}, folder,
@@ -168,7 +168,7 @@ std::string waiting_trace(const TemporaryFolder& folder) {
   return folder.write("waiting.json", text);
 }
 
-TEST(ImportTrace, ARankThatWaitsHasALateRankInItsScenario) {
+TEST(ImportTrace, ATraceWithWaitingGivesAScenarioWithALateRank) {
   const TemporaryFolder folder;
   const std::string out = folder.file("late.textproto");
   ASSERT_EQ(run_tutti({"import", waiting_trace(folder), "-o", out}).status, 0);
@@ -178,7 +178,7 @@ TEST(ImportTrace, ARankThatWaitsHasALateRankInItsScenario) {
   EXPECT_GT(report_of(document, {"simulate", out})["step_time_us"].real(), 3000);
 }
 
-TEST(ValidateTrace, PredictsTheStepsThatItWasNotGiven) {
+TEST(ValidateTrace, PredictsStepsThatAreNotInput) {
   const TemporaryFolder folder;
   core::Value document;
   const Data report = report_of(document, {"validate", "--trace", sample("kineto_rank0.json")});
@@ -301,7 +301,7 @@ TEST(ImportWorkload, FindsTheCompressedFilesOfAllRanks) {
   EXPECT_EQ(report_of(document, {"import", folder.file("t")})["ranks"].number(), 2);
 }
 
-TEST(ImportWorkload, IsRefusedByCodeAndPlace) {
+TEST(ImportWorkload, ErrorsHaveCodesAndPositions) {
   const TemporaryFolder folder;
   const std::string simai = workload("simai.txt");
   const std::string out = folder.file("x.textproto");

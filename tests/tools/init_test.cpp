@@ -16,7 +16,7 @@ TEST(Init, WritesAScenarioThatRuns) {
   EXPECT_EQ(Data(test::parse_or_throw(o.out, "out"))["cluster"].text(), "3 × dgx-a100, 24 GPUs");
 }
 
-TEST(Init, AnswersInJson) {
+TEST(Init, PrintsJson) {
   const TemporaryFolder folder;
   EXPECT_THAT(run_tutti({"init", "--list", "--format", "json"}).out, HasSubstr("\"hgx-h100\""));
   const Outcome o = run_tutti({"init", "-o", folder.file("s.textproto"), "--format", "json"});
@@ -25,7 +25,7 @@ TEST(Init, AnswersInJson) {
   EXPECT_EQ(run_tutti({"init", "--format", "yaml"}).status, 2);
 }
 
-TEST(Init, TakesMeasuredTimesOnlyForTheDeviceTheyWereMeasuredOn) {
+TEST(Init, UsesMeasuredTimesOnlyForTheirDevice) {
   EXPECT_THAT(run_tutti({"init", "--machine", "dgx1-v100"}).out,
               HasSubstr("resnet50_torchvision_v100"));
   EXPECT_THAT(run_tutti({"init", "--machine", "hgx-h100"}).out,
@@ -100,7 +100,7 @@ TEST(Init, OverwritesOnlyWithForce) {
   EXPECT_THAT(folder.read("mine"), HasSubstr("cluster {"));
 }
 
-TEST(Init, NeverOverwritesWhatItReads) {
+TEST(Init, NeverOverwritesItsInput) {
   const TemporaryFolder folder;
   const std::string model =
       folder.write("model.csv", "name,shape,type,backward_flops,forward_flops\na,3,,1,1\n");
@@ -120,7 +120,7 @@ TEST(Init, PutsVariablesOnServers) {
   expect_refused({"init", "--servers", "-1"}, folder, {ProblemCode::kTooSmall, "--servers"});
 }
 
-TEST(Init, RefusesWhatWouldNotRun) {
+TEST(Init, RefusesInvalidCombinations) {
   const TemporaryFolder folder;
   expect_refused({"init", "--model", "resnet5", "-o", "x"}, folder,
                  {ProblemCode::kUnknownName, "Workload.model"});

@@ -45,7 +45,7 @@ TEST(Joining, WorkersNeedNoFiles) {
   }
 }
 
-TEST(Joining, WorkersMayRequestNumbersAndJoinInAnyOrder) {
+TEST(Joining, WorkersMayRequestTheirNumberAndJoinInAnyOrder) {
   ClusterRun run(ring_of(3), {}, {{{"TUTTI_SECRET", kSecret}}});
   const Process::Options with{{{"TUTTI_SECRET", kSecret}}};
   run.join({"--worker", "2"}, with);

@@ -11,7 +11,7 @@
 namespace tutti {
 namespace {
 
-TEST(JsonErrors, HaveCodeFieldAndPlaceOfEveryProblem) {
+TEST(JsonErrors, EveryProblemHasACodeAFieldAndAPosition) {
   const TemporaryFolder folder;
   const std::string file =
       folder.write("s.textproto",
@@ -37,7 +37,7 @@ TEST(JsonErrors, HaveCodeFieldAndPlaceOfEveryProblem) {
   EXPECT_EQ(run_tutti({"simulate", file}).out, "") << "text has them on stderr alone";
 }
 
-TEST(JsonErrors, OfTheWordsNameTheOption) {
+TEST(JsonErrors, ErrorsOfTheCommandLineNameTheOption) {
   const auto first = [](const std::vector<std::string>& words) {
     const Outcome o = run_tutti(words);
     EXPECT_EQ(o.status, 2);

@@ -60,7 +60,7 @@ std::size_t steps_in(const std::string& file) {
 }
 
 /// The run has ten steps per second and would last a hundred seconds.
-TEST(Killed, ACoordinatorLeavesTheStepsUntilThen) {
+TEST(Killed, AKilledCoordinatorKeepsTheCompletedSteps) {
   const TemporaryFolder folder;
   const std::string part = folder.file("t.tutti.part");
   ClusterRun run(long_ring_of(2, 1000, 100), {"--timeline", folder.file("t.tutti")});
@@ -85,7 +85,7 @@ TEST(Killed, ACoordinatorLeavesTheStepsUntilThen) {
 }
 
 /// A batch has sixteen steps, and workers normally report it at its end.
-TEST(Killed, ACoordinatorLeavesLongStepsOfABatchThatGoesOn) {
+TEST(Killed, AKilledCoordinatorKeepsLongStepsOfAnUnfinishedBatch) {
   const TemporaryFolder folder;
   const std::string part = folder.file("t.tutti.part");
   ClusterRun run(long_ring_of(2, 16, 2000), {"--timeline", folder.file("t.tutti")});
@@ -101,18 +101,18 @@ TEST(Killed, ACoordinatorLeavesLongStepsOfABatchThatGoesOn) {
 // --- children ---
 
 /// The parent has ended before the child could request to be notified of that.
-TEST(Killed, ChildrenWithoutAParentEndAtOnce) {
+TEST(Killed, ChildrenEndWhenTheirParentDies) {
   Process other({"--version"});
   const std::string gone = std::to_string(other.id());
   other.wait();
   Process child({"worker", "--join", "127.0.0.1:1", "--worker", "0", "--child-of", gone});
   const Outcome outcome = child.wait();
   EXPECT_EQ(outcome.status, 1);
-  EXPECT_EQ(outcome.err, "") << "it would say that nobody answers, after a minute";
+  EXPECT_EQ(outcome.err, "") << "it would report a missing reply after a minute";
 }
 
 /// The coordinator starts a worker, and has ended before the worker starts to run.
-TEST(Killed, AChildThatBeginsAfterItsParentIsGoneEndsAtOnce) {
+TEST(Killed, AChildThatStartsAfterItsParentHasDiedEndsAtOnce) {
   const TemporaryFolder folder;
   const std::string slow =
       folder.write("slow", "#!/bin/sh\nsleep 0.3\nexec '" + tutti_program() + "' \"$@\"\n");
@@ -143,7 +143,7 @@ TEST(Killed, AChildThatBeginsAfterItsParentIsGoneEndsAtOnce) {
 }
 
 /// The coordinator may be starting its workers, waiting for them, or sending their orders.
-TEST(Killed, ACoordinatorTakesItsWorkersWithItAtWhateverMoment) {
+TEST(Killed, AKilledCoordinatorLeavesNoWorkersAtAnyTime) {
   core::Random random(7);
   const TemporaryFolder folder;
   const std::string file = folder.write("s.textproto", long_ring_of(4, 3, 60'000));

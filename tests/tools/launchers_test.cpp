@@ -178,7 +178,7 @@ TEST(Launchers, RefusesARendezvousThatOthersCanRead) {
               HasSubstr("127.0.0.1:1"));
 }
 
-TEST(Launchers, CanBeIgnored) {
+TEST(Launchers, AreIgnoredOnRequest) {
   const TemporaryFolder folder;
   const std::string file = folder.write("s.textproto", ring_of(2));
   const Outcome alone = Process({"run", file, "--launcher", "none"}, {open_mpi(1, 8)}).wait();
@@ -213,7 +213,7 @@ TEST(Launchers, EveryRankNamesARankThatDies) {
   EXPECT_THAT(zero.err, says_gone(2));
   const Outcome one = launched.ranks[1].wait();
   EXPECT_THAT(one.err, says_the_run_failed(says_gone(2)));
-  EXPECT_EQ(one.status, 0) << "else its launcher kills rank 0, which has files to end";
+  EXPECT_EQ(one.status, 0) << "otherwise its launcher kills rank 0, which still writes files";
 }
 
 // --- the launchers themselves ---

@@ -42,7 +42,7 @@ TEST_F(MemoryLimit, IsTheFreeMemoryOfTheMachine) {
   EXPECT_EQ(free(), 2'048'000'000U);
 }
 
-TEST_F(MemoryLimit, OrItsControlGroupIfThatIsLess) {
+TEST_F(MemoryLimit, IsThatOfTheControlGroupIfThisIsLess) {
   write_meminfo();
   write("cgroup/memory.current", "300000000\n");
   write("cgroup/memory.max", "1000000000\n");
@@ -55,7 +55,7 @@ TEST_F(MemoryLimit, OrItsControlGroupIfThatIsLess) {
   EXPECT_EQ(free(), 0U) << "more is taken than is allowed";
 }
 
-TEST_F(MemoryLimit, OrOneOfTheGroupsAroundIt) {
+TEST_F(MemoryLimit, IsThatOfAParentControlGroupIfThisIsLess) {
   write_meminfo();
   write("groups", "0::/system.slice/job_7.scope/step_0\n");
   write("cgroup/system.slice/job_7.scope/memory.max", "1500000000\n");
@@ -67,7 +67,7 @@ TEST_F(MemoryLimit, OrOneOfTheGroupsAroundIt) {
   EXPECT_EQ(free(), 400'000'000U);
 }
 
-TEST_F(MemoryLimit, PagesOfFilesThatCanBeDroppedAreFree) {
+TEST_F(MemoryLimit, CountsPageCacheThatCanBeDroppedAsFree) {
   write_meminfo();
   write("cgroup/memory.max", "1000000000\n");
   write("cgroup/memory.current", "900000000\n");
@@ -76,7 +76,7 @@ TEST_F(MemoryLimit, PagesOfFilesThatCanBeDroppedAreFree) {
   EXPECT_EQ(free(), 600'000'000U);
 }
 
-TEST_F(MemoryLimit, OfControlGroupsOfVersion1) {
+TEST_F(MemoryLimit, SupportsControlGroupsOfVersion1) {
   write_meminfo();
   write("groups", "9:name=systemd:/\n4:cpuset,memory:/docker/3fa9\n1:cpu:/other\n0::/\n");
   write("cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");
@@ -93,7 +93,7 @@ TEST_F(MemoryLimit, OfControlGroupsOfVersion1) {
   EXPECT_EQ(free(), 1'000'000'000U);
 }
 
-TEST_F(MemoryLimit, IsNoneIfTheMemoryIsUnknown) {
+TEST_F(MemoryLimit, IsAbsentIfTheMemoryIsUnknown) {
   EXPECT_EQ(free(), std::nullopt);
   write("meminfo", "MemTotal: 5 kB\nnonsense");
   write("groups", "nonsense\n0:\n");

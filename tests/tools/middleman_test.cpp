@@ -18,19 +18,19 @@ using testing::AllOf;
 using testing::AnyOf;
 using testing::HasSubstr;
 
-using Deed = Middleman::Deed;
+using Fault = Middleman::Fault;
 
 const std::string kProxySecret = "0123456789abcdef0123456789abcdef";
 
 /// A run of two workers, in which the messages from worker 1 to worker 0 pass through a proxy. Each
 /// message has several pieces.
 struct Interfered {
-  Interfered(Deed deed, bool emulated) : Interfered(deed, options(emulated)) {}
+  Interfered(Fault fault, bool emulated) : Interfered(fault, options(emulated)) {}
   /// `secret`: as that of Middleman.
-  Interfered(Deed deed, const std::vector<std::string>& options, const std::string& secret = "")
+  Interfered(Fault fault, const std::vector<std::string>& options, const std::string& secret = "")
       : run(ring_of(2, 3, "variable { name: \"a\" shape: 300001 }"), options,
             {{{"TUTTI_SECRET", secret}}}),
-        middleman(run.port(), deed, 4, secret) {
+        middleman(run.port(), fault, 4, secret) {
     run.join_at(middleman.at(), {"--worker", "0"}, {{{"TUTTI_SECRET", secret}}});
     run.join({"--worker", "1"}, {{{"TUTTI_SECRET", secret}}});
   }
@@ -51,8 +51,8 @@ auto says_not_in_schedule(int to) {
 
 class MessagesOnTheWay : public testing::TestWithParam<bool> {};
 
-void expect_told(Deed deed, bool emulated, const testing::Matcher<std::string>& says) {
-  Interfered interfered(deed, emulated);
+void expect_told(Fault fault, bool emulated, const testing::Matcher<std::string>& says) {
+  Interfered interfered(fault, emulated);
   ClusterRun& run = interfered.run;
   expect_failed(run.coordinator(), says, "coordinator");
   EXPECT_TRUE(interfered.middleman.done());
@@ -60,63 +60,63 @@ void expect_told(Deed deed, bool emulated, const testing::Matcher<std::string>& 
 }
 
 /// A piece or the whole message is then missing, or the next message is not the expected one.
-TEST_P(MessagesOnTheWay, AreMissedWhenOneIsLost) {
-  expect_told(Deed::kLoses, GetParam(),
+TEST_P(MessagesOnTheWay, ALostMessageIsReported) {
+  expect_told(Fault::kLoses, GetParam(),
               AnyOf(AllOf(HasSubstr("no progress for"), HasSubstr("(pack 0, step ")),
                     says_not_in_schedule(0)));
 }
 
-TEST_P(MessagesOnTheWay, AreMissedAfterTheTimeout) {
+TEST_P(MessagesOnTheWay, ADelayBeyondTheTimeoutIsReported) {
   expect_told(
-      Deed::kGoesSilent, GetParam(),
+      Fault::kGoesSilent, GetParam(),
       AllOf(HasSubstr("no progress for 2"), HasSubstr(" lane 0 "), HasSubstr("(pack 0, step ")));
 }
 
-TEST_P(MessagesOnTheWay, AreMissedWhenTheyBreakOff) {
+TEST_P(MessagesOnTheWay, AnIncompleteMessageIsReported) {
   // The kernel's error depends on the last write to the connection.
-  expect_told(Deed::kCutsShort, GetParam(),
+  expect_told(Fault::kCutsShort, GetParam(),
               AnyOf(says_that_it_failed(0, "worker 1 has closed its connection ("),
                     says_that_it_failed(0, "worker 1 has disconnected (")));
 }
 
-TEST_P(MessagesOnTheWay, AreRefusedASecondTime) {
-  expect_told(Deed::kRepeats, GetParam(), says_not_in_schedule(0));
+TEST_P(MessagesOnTheWay, ARepeatedMessageIsRefused) {
+  expect_told(Fault::kRepeats, GetParam(), says_not_in_schedule(0));
 }
 
-TEST_P(MessagesOnTheWay, AreRefusedWhenTheyAreForOthers) {
-  expect_told(Deed::kMisdirects, GetParam(), says_not_in_schedule(99));
+TEST_P(MessagesOnTheWay, AMessageForAnotherPackIsRefused) {
+  expect_told(Fault::kMisdirects, GetParam(), says_not_in_schedule(99));
 }
 
-TEST_P(MessagesOnTheWay, AreRefusedWhenTheySayTheyAreTooLong) {
+TEST_P(MessagesOnTheWay, AMessageWithAnExcessiveLengthIsRefused) {
   expect_told(
-      Deed::kExaggerates, GetParam(),
+      Fault::kExaggerates, GetParam(),
       says_that_it_failed(0, "worker 1 sent data that is not a message of Tutti (in steps"));
 }
 
-TEST_P(MessagesOnTheWay, AreRefusedWhenTheyAreNoise) {
+TEST_P(MessagesOnTheWay, RandomBytesAreRefused) {
   expect_told(
-      Deed::kScrambles, GetParam(),
+      Fault::kScrambles, GetParam(),
       says_that_it_failed(0, "worker 1 sent data that is not a message of Tutti (in steps"));
 }
 
 /// Without authentication codes, only the verification of results notices that a bit was changed.
-TEST(MessagesOnTheWay, AreTakenWhenABitWasChangedAndTheyHaveNoCodes) {
-  Interfered interfered(Deed::kChanges, {"--timeout-seconds", "5", "--no-verify"});
+TEST(MessagesOnTheWay, AChangedBitIsAcceptedWithoutCodesAndVerification) {
+  Interfered interfered(Fault::kChanges, {"--timeout-seconds", "5", "--no-verify"});
   const Outcome outcome = interfered.run.coordinator().wait();
   EXPECT_TRUE(interfered.middleman.done());
   EXPECT_EQ(outcome.status, 0) << outcome.err;
 }
 
-class MessagesWithCodes : public testing::TestWithParam<Deed> {};
+class MessagesWithCodes : public testing::TestWithParam<Fault> {};
 
-TEST_P(MessagesWithCodes, AreRefusedWhenTheyAreNotTheNextOnes) {
+TEST_P(MessagesWithCodes, RefusesMessagesThatAreNotTheNextOnes) {
   Interfered interfered(GetParam(), {"--timeout-seconds", "5", "--no-verify", "--integrity"},
                         kProxySecret);
   ClusterRun& run = interfered.run;
   // The header of a message is compared with the schedule before its code has arrived.
   const auto wrong_code =
       says_that_it_failed(0, "worker 1 sent a message whose authentication code is wrong");
-  const testing::Matcher<std::string> says = GetParam() == Deed::kChanges
+  const testing::Matcher<std::string> says = GetParam() == Fault::kChanges
                                                  ? testing::Matcher<std::string>(wrong_code)
                                                  : AnyOf(wrong_code, says_not_in_schedule(0));
   expect_failed(run.coordinator(), says, "coordinator");
@@ -125,19 +125,19 @@ TEST_P(MessagesWithCodes, AreRefusedWhenTheyAreNotTheNextOnes) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Deeds, MessagesWithCodes,
-                         testing::Values(Deed::kLoses, Deed::kRepeats, Deed::kChanges,
-                                         Deed::kSwaps),
+                         testing::Values(Fault::kLoses, Fault::kRepeats, Fault::kChanges,
+                                         Fault::kSwaps),
                          [](const auto& each) {
                            switch (each.param) {
-                             case Deed::kLoses: return "Lost";
-                             case Deed::kRepeats: return "Repeated";
-                             case Deed::kChanges: return "Changed";
+                             case Fault::kLoses: return "Lost";
+                             case Fault::kRepeats: return "Repeated";
+                             case Fault::kChanges: return "Changed";
                              default: return "Reordered";
                            }
                          });
 
-TEST(MessagesWithCodes, ThatBreakOffAreNotTaken) {
-  Interfered interfered(Deed::kCutsShort, {"--timeout-seconds", "5", "--integrity"}, kProxySecret);
+TEST(MessagesWithCodes, RefusesIncompleteMessages) {
+  Interfered interfered(Fault::kCutsShort, {"--timeout-seconds", "5", "--integrity"}, kProxySecret);
   expect_failed(interfered.run.coordinator(),
                 AnyOf(says_that_it_failed(0, "worker 1 has closed its connection ("),
                       says_that_it_failed(0, "worker 1 has disconnected (")),
@@ -145,17 +145,17 @@ TEST(MessagesWithCodes, ThatBreakOffAreNotTaken) {
 }
 
 TEST(MessagesWithCodes, ArriveWithoutInterference) {
-  Interfered interfered(Deed::kSlows, {"--timeout-seconds", "5", "--integrity"}, kProxySecret);
+  Interfered interfered(Fault::kSlows, {"--timeout-seconds", "5", "--integrity"}, kProxySecret);
   const Outcome outcome = interfered.run.coordinator().wait();
   EXPECT_EQ(outcome.status, 0) << outcome.err;
 }
 
 /// A piece of 240 kB takes six seconds, three times the timeout. The bytes of the piece arrive at
 /// one worker. The other worker waits for the first worker, and receives nothing itself.
-TEST(MessagesOnTheWay, MayBeSlowAsLongAsTheyMove) {
+TEST(MessagesOnTheWay, SlowMessagesAreAcceptedWhileTheyProgress) {
   ClusterRun run(ring_of(2, 1, "variable { name: \"a\" shape: 120001 }"),
                  {"--timeout-seconds", "2"});
-  Middleman middleman(run.port(), Deed::kSlows, 0);
+  Middleman middleman(run.port(), Fault::kSlows, 0);
   run.join_at(middleman.at(), {"--worker", "0"});
   run.join({"--worker", "1"});
   const Outcome outcome = run.coordinator().wait();

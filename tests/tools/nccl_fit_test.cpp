@@ -70,7 +70,7 @@ double& figure(Parameters& p, const std::string& name) {
       ->value;
 }
 
-TEST(NcclFit, FindsTheFiguresThatTablesWereMadeWith) {
+TEST(NcclFit, ReproducesTheParametersOfGeneratedTables) {
   Parameters truth = Parameters::initial();
   figure(truth, "ampere.nvlink_share") = 0.6;
   figure(truth, "ampere.hop_ll") = 1.7;
@@ -100,7 +100,7 @@ TEST(NcclFit, FindsTheFiguresThatTablesWereMadeWith) {
   EXPECT_LT(worst, 0.1);
 }
 
-TEST(NcclFit, MovesUnmeasuredNetworksHalfAsFar) {
+TEST(NcclFit, ChangesUnmeasuredNetworksByHalfAsMuch) {
   Parameters truth = Parameters::initial();
   figure(truth, "verbs.hop_ll") *= 3;
   std::vector<CollectiveTable> tables;
@@ -152,7 +152,7 @@ TEST(NcclFit, AGroupHasAnOffsetIfMostOfItsErrorsHaveTheSameSign) {
   EXPECT_EQ(offset_of({{-0.1, 9}, {0.3, 1}}), -0.1);
 }
 
-TEST(NcclFit, LeavesOutWhatANetworkReduces) {
+TEST(NcclFit, ExcludesTablesWithInNetworkReduction) {
   const Parameters truth = Parameters::initial();
   TableFacts sharp = a100("sharp", "all_reduce", 8, 4);
   sharp.nic_type = "HDR InfiniBand, SHARP";
@@ -194,7 +194,7 @@ std::vector<Residual> residuals(double far, double one_thread, int systems_of_on
   return all;
 }
 
-TEST(NcclFitBands, HoldEightOfTenAndAreWiderWhereAFactSaysSo) {
+TEST(NcclFitBands, ContainEightOfTenRowsAndAreWiderForSomeFacts) {
   const auto band = [](const std::vector<Residual>& all, core::nccl::Driving driving) {
     return fit_bands(all).of(
         1, 1024, {core::nccl::KnownFrom::kSeveral, driving, core::CollectiveKind::kAllReduce});
@@ -217,7 +217,7 @@ TEST(NcclFitBands, HoldEightOfTenAndAreWiderWhereAFactSaysSo) {
             plain.of(1, 1024, apart.back().facts).high);
 }
 
-TEST(NcclFitBands, HoldTheResidualsOfOtherGenerationsForGpusOfUnknownModels) {
+TEST(NcclFitBands, ContainTheErrorsOfOtherGenerationsForUnknownGpus) {
   core::nccl::BandFacts nearest;
   nearest.nearest_gpu = true;
   const auto end = [&](double far) {
@@ -273,7 +273,7 @@ TEST_F(NcclFitData, EveryTableHasARecordOfItsSource) {
   EXPECT_EQ(count("\"source\": {"), tables_.size());
 }
 
-TEST_F(NcclFitData, TheShippedFiguresAreWhereTheFitEnds) {
+TEST_F(NcclFitData, TheShippedParametersAreAtAnOptimumOfTheFit) {
   std::vector<TableModel> models;
   for (const CollectiveTable& one : tables_) {
     if (!one.facts.healthy) continue;
@@ -294,7 +294,7 @@ TEST_F(NcclFitData, TheShippedFiguresAreWhereTheFitEnds) {
   }
 }
 
-TEST(NcclTwins, AreTablesOfTwoSystemsWithTheSameRecord) {
+TEST(NcclTwins, AreTablesOfTwoSystemsWithTheSameMetadata) {
   const Parameters truth = Parameters::initial();
   std::vector<CollectiveTable> tables = {
       table(a100("here", "all_reduce", 8, 1), truth),

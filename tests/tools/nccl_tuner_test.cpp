@@ -38,12 +38,12 @@ struct Files {
 TEST(TuneEmit, WritesATableAndHowToUseAndVerifyIt) {
   Files files;
   ASSERT_EQ(files.tuned.status, 0) << files.tuned.err;
-  const core::Value told = test::parse_or_throw(files.tuned.out, "out");
-  const Data tuner = Data(told)["nccl_tuner"];
+  const core::Value report = test::parse_or_throw(files.tuned.out, "out");
+  const Data tuner = Data(report)["nccl_tuner"];
   EXPECT_THAT(tuner["environment"].text(),
               AllOf(HasSubstr("NCCL_TUNER_PLUGIN=libnccl-tuner-tutti.so"),
                     HasSubstr("TUTTI_TUNER_TABLE=" + files.table)));
-  EXPECT_FALSE(Data(told)["promise"]["collectives"].items().empty());
+  EXPECT_FALSE(Data(report)["promise"]["collectives"].items().empty());
   const std::string table = files.folder.read("table.csv");
   EXPECT_THAT(table, StartsWith("# tutti nccl-tuner table 1\n"));
   for (const char* collective :
@@ -52,7 +52,7 @@ TEST(TuneEmit, WritesATableAndHowToUseAndVerifyIt) {
   EXPECT_THAT(table, Not(HasSubstr(",-1,-1\n"))) << "other communicators stay NCCL's";
 }
 
-TEST(TuneEmit, SaysInTextHowToVerify) {
+TEST(TuneEmit, TextStatesHowToVerifyTheTable) {
   Files files;
   const Outcome o = run_tutti({"tune", files.scenario, "--over", "strategy.bytes_per_pack=1MiB",
                                "--evaluations", "4", "--emit", "nccl-tuner", "-o", files.table});
@@ -61,7 +61,7 @@ TEST(TuneEmit, SaysInTextHowToVerify) {
                            HasSubstr("tutti compare --promise tune.json")));
 }
 
-TEST(TuneEmit, RefusesWhatCannotBeWritten) {
+TEST(TuneEmit, RefusesToWriteUnsupportedTables) {
   const TemporaryFolder folder;
   const std::string small = folder.write("s.textproto", kSmall);
   expect_refused({"tune", small, "--emit", "nccl-tuner"}, folder, HasSubstr("needs -o FILE"));
@@ -74,7 +74,7 @@ TEST(TuneEmit, RefusesWhatCannotBeWritten) {
 }
 
 /// The prediction with the table must equal the prediction for the recommended setting.
-TEST(TunerFile, IsFollowedByPredictions) {
+TEST(TunerFile, PredictionsFollowIt) {
   Files files;
   ASSERT_EQ(files.tuned.status, 0) << files.tuned.err;
   std::string free(kNccl);
@@ -105,7 +105,7 @@ TEST(TunerFile, IsFollowedByPredictions) {
   EXPECT_EQ(Data(table)["rows"].items().at(0)["by_tuner"].value().text, "true");
 }
 
-TEST(TunerFile, IsRefusedAtItsPlace) {
+TEST(TunerFile, ErrorsHavePositions) {
   const TemporaryFolder folder;
   put(folder, "wrong.csv", "# tutti nccl-tuner table 1\nallreduce,0,9,rings,ll,1,1,8\n");
   const std::string text(kNccl);
@@ -139,7 +139,7 @@ core::Value perf_of(const std::vector<std::string>& more) {
   return test::parse_or_throw(o.out, "out");
 }
 
-TEST(AwsOfi, DecidesOnEc2OverEfaOnly) {
+TEST(AwsOfi, AppliesOnlyToEc2OverEfa) {
   const auto row = [](const core::Value& table) { return Data(table)["rows"].items().at(0); };
   const auto notes = [](const core::Value& table) {
     std::string all;
@@ -170,7 +170,7 @@ TEST(AwsOfi, DecidesOnEc2OverEfaOnly) {
                  folder, HasSubstr("nowhere.csv"));
 }
 
-TEST(Symmetric, BuffersHaveKernelsAndWideBands) {
+TEST(Symmetric, BuffersHaveTheirOwnKernelsAndWideErrorBands) {
   const core::Value table = perf_of({"--cluster", "hgx-h100", "--buffers", "symmetric"});
   const Data row = Data(table)["rows"].items().at(0);
   EXPECT_EQ(row["symmetric"].text(), "AllReduce_RSxLDMC_AGxSTMC");
@@ -194,13 +194,13 @@ std::string inspector(const char* collective, std::int64_t bytes, double us, con
       collective, bytes, static_cast<std::int64_t>(us), algorithm, protocol);
 }
 
-TEST(ComparePromise, GradesDumpsAndLogsByTheirBands) {
+TEST(ComparePromise, GradesDumpsAndLogsByTheErrorBands) {
   Files files;
   ASSERT_EQ(files.tuned.status, 0) << files.tuned.err;
   const std::string promise = files.folder.write("tune.json", files.tuned.out);
-  const core::Value told = test::parse_or_throw(files.tuned.out, "out");
+  const core::Value report = test::parse_or_throw(files.tuned.out, "out");
   const auto promised = [&](const std::string& collective, std::int64_t bytes) {
-    for (const Data& one : Data(told)["promise"]["collectives"].items()) {
+    for (const Data& one : Data(report)["promise"]["collectives"].items()) {
       if (one["collective"].text() == collective && one["bytes"].number() == bytes)
         return one["us"].real();
     }
@@ -270,7 +270,7 @@ TEST(ComparePromise, RefusesOtherFiles) {
                  {.code = ProblemCode::kWrongType, .file = pipe});
 }
 
-TEST(ComparePromise, IsOfTheSameNumberOfNodes) {
+TEST(ComparePromise, ComparesOnlyTheSameNumberOfNodes) {
   Files files;
   const std::string promise = files.folder.write("tune.json", files.tuned.out);
   std::string log = "# Using devices\n";
@@ -286,7 +286,7 @@ TEST(ComparePromise, IsOfTheSameNumberOfNodes) {
                                "tune predicts only other numbers of nodes"));
 }
 
-TEST(Tune, WritesNoTwoFilesOfOneName) {
+TEST(Tune, RefusesToWriteTwoFilesWithOneName) {
   Files files;
   const TemporaryFolder folder;
   expect_refused({"tune", files.scenario, "--emit", "nccl-tuner", "-o", folder.file("a.csv"),

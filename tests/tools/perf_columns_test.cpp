@@ -20,7 +20,7 @@ const std::vector<std::string> kCells = {"1048576", "262144", "float", "sum", "-
                                          "98.78",   "10.62",  "19.90", "N/A", "99.00",
                                          "10.6",    "20",     "N/A"};
 
-TEST(PerfColumns, AreThoseOfNcclTests) {
+TEST(PerfColumns, MatchNcclTests) {
   const PerfColumns all(columns(), std::nullopt);
   EXPECT_EQ(
       all.titles(),
@@ -51,7 +51,7 @@ TEST(PerfColumns, FitTheTerminalAndNameOmittedColumns) {
   EXPECT_THAT(narrow.row(kCells), Not(HasSubstr("262144")));
 }
 
-TEST(PerfColumns, ThoseThatAreNeverOmittedMayExceedTheRoom) {
+TEST(PerfColumns, ColumnsThatAreNeverOmittedMayExceedTheWidth) {
   const PerfColumns narrow(columns(), 10);
   EXPECT_THAT(narrow.row(kCells), testing::AllOf(HasSubstr("1048576"), HasSubstr("98.78")));
 }

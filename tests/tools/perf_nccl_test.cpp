@@ -14,7 +14,7 @@
 namespace tutti {
 namespace {
 
-TEST(PerfNccl, SaysWhereAnotherSettingWouldBeQuickerThanTheChoice) {
+TEST(PerfNccl, NotesSettingsThatWouldBeFasterThanNcclsChoice) {
   const std::vector<std::string> words{"perf", "--cluster", "dgx1-v100", "--nodes",
                                        "2",    "-b",        "64K",       "-e",
                                        "1M",   "-f",        "2",         "--format"};
@@ -55,7 +55,7 @@ TEST(PerfNccl, SaysWhereAnotherSettingWouldBeQuickerThanTheChoice) {
   EXPECT_THAT(run_tutti(text).out, HasSubstr("131072 B: NCCL_ALGO=Tree"));
 }
 
-TEST(PerfNccl, ChoosesAndEstimatesWhatNcclDoesOnEightH100) {
+TEST(PerfNccl, ChoicesAndEstimatesMatchNcclOnEightH100) {
   // The expected values are the choices and estimates of NCCL 2.28.9 itself (tests/reference/nccl).
   const Outcome o = run_tutti(
       {"perf", "--cluster", "hgx-h100", "-b", "64K", "-e", "64M", "-f", "32", "--format", "json"});
@@ -104,7 +104,7 @@ TEST(PerfNccl, VariablesAndVersionsChangeTheChoice) {
   EXPECT_EQ(algorithm({"--nccl-version", "2.16.2"}), "Ring");  // older than NVLS
 }
 
-TEST(PerfNccl, ExplainsWhyTheWinnerWon) {
+TEST(PerfNccl, ExplainsNcclsChoice) {
   const std::vector<std::string> words{"perf", "--cluster", "hgx-h100", "-b",
                                        "1M",   "-e",        "1M",       "--explain"};
   const Outcome o = run_tutti(words);
@@ -130,7 +130,7 @@ TEST(PerfNccl, ExplainsWhyTheWinnerWon) {
   EXPECT_FALSE(candidates.at("NVLSTree/Simple")["off"].is_null()) << "it is for several nodes";
 }
 
-TEST(PerfNccl, ItsOwnTableLaidAgainstItselfIsNoErrorAtAll) {
+TEST(PerfNccl, ComparingItsOwnTableGivesNoError) {
   const TemporaryFolder folder;
   const std::vector<std::string> arguments = {"perf", "--cluster", "dgx-a100", "--nodes", "2", "-b",
                                               "1K",   "-e",        "16M",      "-f",      "4"};
@@ -212,7 +212,7 @@ TEST(PerfNccl, RowsWithWrongResultsAreLeftOut) {
                  folder, {.code = ProblemCode::kMissing, .field = "--against", .file = all_wrong});
 }
 
-TEST(PerfNccl, SendsAndReceivesAreTimedButNotEstimated) {
+TEST(PerfNccl, SendsAndReceivesHaveTimesButNoEstimatesOfNccl) {
   const Outcome o = run_tutti({"perf", "--cluster", "dgx-a100", "--nodes", "2", "--collective",
                                "alltoall", "-b", "1M", "-e", "1M", "--format", "json"});
   ASSERT_EQ(o.status, 0) << o.err;
@@ -224,7 +224,7 @@ TEST(PerfNccl, SendsAndReceivesAreTimedButNotEstimated) {
 
 // Half of the root's data goes to the other node, most of it through NVLink to the GPUs beside the
 // other cards. So 14 of 16 blocks leave the root over 450 GB/s of NVLink.
-TEST(PerfNccl, ARootGivesNoMoreThanItsLinksCarry) {
+TEST(PerfNccl, ARootSendsNoFasterThanItsLinks) {
   const Outcome o = run_tutti({"perf", "--cluster", "hgx-h100", "--nodes", "2", "--collective",
                                "scatter", "-b", "8G", "-e", "8G", "--format", "json"});
   ASSERT_EQ(o.status, 0) << o.err;
@@ -236,7 +236,7 @@ TEST(PerfNccl, ARootGivesNoMoreThanItsLinksCarry) {
   EXPECT_THAT(o.out, testing::Not(HasSubstr("capped_at_bound")));
 }
 
-TEST(PerfNccl, ATimeThatALinkCannotKeepIsCappedAndSaysByWhich) {
+TEST(PerfNccl, ATimeBelowALinksLimitIsRaisedAndTheLinkIsNamed) {
   const TemporaryFolder folder;
   std::ifstream shipped(test::source_folder() + "/scenarios/machines/hgx-h100.textproto");
   std::string machine{std::istreambuf_iterator<char>(shipped), {}};
@@ -273,7 +273,7 @@ TEST(PerfNccl, ATimeThatALinkCannotKeepIsCappedAndSaysByWhich) {
       << set;
 }
 
-TEST(PerfNccl, OneThreadForAllGpusTakesLonger) {
+TEST(PerfNccl, OneThreadForAllGpusIsSlower) {
   const auto us = [](const std::string& driving) {
     const Outcome o = run_tutti({"perf", "--cluster", "hgx-h100", "-b", "8", "-e", "8", "--driving",
                                  driving, "--format", "json"});
@@ -291,7 +291,7 @@ TEST(PerfNccl, OneThreadForAllGpusTakesLonger) {
                  {ProblemCode::kUnknownName, "--driving"});
 }
 
-TEST(PerfNccl, RootsAreOfTheRanks) {
+TEST(PerfNccl, RootsMustBeRanks) {
   const TemporaryFolder folder;
   const std::vector<std::string> words{
       "perf", "--cluster", "hgx-h100", "--collective", "broadcast", "-b", "8", "-e", "8", "-r"};
@@ -349,7 +349,7 @@ TEST(PerfNccl, UsesNetworksThatReduce) {
               HasSubstr("\n# NCCL_COLLNET_ENABLE=1 "));
 }
 
-TEST(PerfNccl, VariablesThatChangePathsAreFollowedOnAKindOfMachine) {
+TEST(PerfNccl, AppliesVariablesThatChangePaths) {
   const auto of = [](std::vector<std::string> more) {
     std::vector<std::string> words = {"perf", "--cluster", "hgx-h100", "-b", "64M", "-e", "64M"};
     words.insert(words.end(), more.begin(), more.end());
@@ -366,7 +366,7 @@ TEST(PerfNccl, VariablesThatChangePathsAreFollowedOnAKindOfMachine) {
   EXPECT_THAT(of({"--nodes", "2"}), HasSubstr("ring 8 x 48/48 GB/s"));
 }
 
-TEST(PerfNccl, PartsOfACubeMeshAreSearched) {
+TEST(PerfNccl, SearchesPartsOfACubeMesh) {
   // GPUs 0 to 3 have double links, which every ring over the first four GPUs uses.
   const Outcome o =
       run_tutti({"perf", "--cluster", "dgx1-v100", "--gpus", "4", "-b", "64M", "-e", "64M"});
@@ -379,7 +379,7 @@ TEST(PerfNccl, PartsOfACubeMeshAreSearched) {
   EXPECT_LT(Data(document)["rows"].items()[0]["busbw_gb_per_s"].real(), 50 * 63.0 / 56);
 }
 
-TEST(PerfNccl, ValuesThatNcclTakesOtherwiseAreNoted) {
+TEST(PerfNccl, NotesValuesThatNcclInterpretsDifferently) {
   const std::vector<std::string> words{"perf", "--cluster", "hgx-h100",         "-b", "1G", "-e",
                                        "1G",   "--set",     "NCCL_NTHREADS=100"};
   const Outcome o = run_tutti(words);
@@ -393,7 +393,7 @@ TEST(PerfNccl, ValuesThatNcclTakesOtherwiseAreNoted) {
                  {ProblemCode::kTooSmall, "NCCL_BUFFSIZE"});
 }
 
-TEST(PerfNccl, AsksForTheTransportThatNoCardStates) {
+TEST(PerfNccl, AsksForATransportThatNoNicStates) {
   const TemporaryFolder folder;
   const TemporaryFolder shipped;
   std::ifstream file(test::source_folder() + "/scenarios/machines/dgx-a100.textproto");
@@ -416,7 +416,7 @@ TEST(PerfNccl, AsksForTheTransportThatNoCardStates) {
                     testing::ContainsRegex("# note: machine dgx-a100: [^\n]*infiniband")));
 }
 
-TEST(PerfNccl, AnUnstatedTransportIsNotedByAllThatPredict) {
+TEST(PerfNccl, AllPredictionsNoteAnUnstatedTransport) {
   const TemporaryFolder folder;
   const auto with = [&](const char* transport) {
     return folder.write(

@@ -93,9 +93,9 @@ TEST(Benchmarks, PrintMeasuredSizesWhenARankDies) {
   launched.ranks[2].signal(SIGKILL);
   const Outcome zero = launched.ranks[0].wait();
   EXPECT_EQ(zero.status, 1);
-  EXPECT_THAT(zero.err, HasSubstr("worker 2 ")) << "is gone, or never came again";
+  EXPECT_THAT(zero.err, HasSubstr("worker 2 ")) << "has died, or did not reconnect";
   EXPECT_THAT(zero.out, testing::ContainsRegex("\n +4 +1 .* 0\n# Avg"));
-  EXPECT_EQ(launched.ranks[1].wait().status, 0) << "else its launcher kills rank 0";
+  EXPECT_EQ(launched.ranks[1].wait().status, 0) << "otherwise its launcher kills rank 0";
 }
 
 TEST(Benchmarks, AnInterruptEndsEveryRank) {

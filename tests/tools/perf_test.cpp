@@ -10,7 +10,7 @@
 namespace tutti {
 namespace {
 
-TEST(Perf, ItsTimesAreThoseOfTheAllReduceAlone) {
+TEST(Perf, TimesAreThoseOfASingleAllReduce) {
   // Computed by hand for scenario 01: 2 (latency + half of the bytes / 10 GB/s) + half of the bytes
   // / 100 GB/s. For two ranks, busbw equals algbw.
   const Outcome o =
@@ -27,11 +27,11 @@ TEST(Perf, ItsTimesAreThoseOfTheAllReduceAlone) {
                 row["bytes"].real() / in_place["time_us"].real() / 1e3, 1e-9);
     EXPECT_NEAR(in_place["busbw_gb_per_s"].real(), in_place["algbw_gb_per_s"].real(), 1e-9);
     EXPECT_EQ(row["out_of_place"]["time_us"].real(), in_place["time_us"].real())
-        << "nothing more is moved by a ring";
+        << "a ring sends no further bytes";
   }
 }
 
-TEST(Perf, RunsForRealAndHasTheColumnsOfNcclTests) {
+TEST(Perf, RealRunsHaveTheColumnsOfNcclTests) {
   const Outcome o = run_tutti({"perf", scenario("02_eight_hosts_ring"), "--backend", "tcp", "-b",
                                "4", "-e", "4K", "-f", "32", "-n", "2", "-w", "1"});
   ASSERT_EQ(o.status, 0) << o.err;
@@ -47,7 +47,7 @@ TEST(Perf, RunsForRealAndHasTheColumnsOfNcclTests) {
 }
 
 /// Every row is one buffer, which is reduced by the matching entry of the spec.
-TEST(Perf, OfASpecTakesTheEntryOfEachSize) {
+TEST(Perf, UsesTheEntryOfASpecForEachSize) {
   const TemporaryFolder folder;
   const auto times = [&](const std::string& strategy) {
     const std::string file = folder.write("s.textproto",
@@ -75,7 +75,7 @@ TEST(Perf, OfASpecTakesTheEntryOfEachSize) {
 
 /// With the implementation NCCL, TensorFlow broadcasts with its own tree. The default collective is
 /// that of the scenario.
-TEST(Perf, NamesWhatItTimed) {
+TEST(Perf, NamesTheCollectiveAndAlgorithm) {
   const TemporaryFolder folder;
   const std::string file =
       folder.write("s.textproto",
@@ -149,7 +149,7 @@ std::string eight_hosts(const std::string& algorithm) {
          algorithm + "\" }\n";
 }
 
-TEST(Perf, HasEveryCollectiveOfNcclTestsWithItsSizesAndFactors) {
+TEST(Perf, SupportsEveryCollectiveOfNcclTestsWithItsSizesAndFactors) {
   const TemporaryFolder folder;
   for (const OfNcclTests& c : kOfNcclTests) {
     const std::string file = folder.write("s.textproto", eight_hosts(c.algorithm));
@@ -204,7 +204,7 @@ TEST(Perf, MeasuresTheSelectedHalves) {
   EXPECT_THAT(table("out"), AllOf(HasSubstr("out-of-place"), testing::Not(HasSubstr(" in-place"))));
 }
 
-TEST(Perf, TimesOneCollectiveAloneWhateverElseTheScenarioHas) {
+TEST(Perf, TimesOneCollectiveWithoutTheOtherCommunicationOfTheScenario) {
   const TemporaryFolder folder;
   const std::string plain =
       "cluster { workers { machine: \"dgx-a100\" count: 2 } network { kind: ONE_SWITCH latency_us: "

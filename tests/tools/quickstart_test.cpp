@@ -49,7 +49,7 @@ class Quickstart : public testing::Test {
   TemporaryFolder folder_;
 };
 
-TEST_F(Quickstart, ShowsHowFarTheBuildIsAndLeavesOutTheWindow) {
+TEST_F(Quickstart, ShowsTheProgressOfTheBuildWithoutTheWindow) {
   const Outcome o = run("0");
   EXPECT_EQ(o.status, 0) << o.err;
   for (const char* percent : {"  5 %", " 25 %", " 50 %", " 75 %", "100 %"})
@@ -59,7 +59,7 @@ TEST_F(Quickstart, ShowsHowFarTheBuildIsAndLeavesOutTheWindow) {
   EXPECT_THAT(calls, HasSubstr("--target tutti"));
 }
 
-TEST_F(Quickstart, ABuildThatFailsIsNotGoneOnWith) {
+TEST_F(Quickstart, StopsIfTheBuildFails) {
   const Outcome o = run("1");
   EXPECT_EQ(o.status, 1);
   EXPECT_THAT(o.err, HasSubstr("build/quickstart.log"));

@@ -64,7 +64,7 @@ class ReportPage : public testing::Test {
   std::string text_;  ///< the text output of the last simulation
 };
 
-TEST_F(ReportPage, HasTheFiguresOfTheRun) {
+TEST_F(ReportPage, HasTheValuesOfTheRun) {
   const std::string timeline = simulated("a.tutti", kSmall, {"--record", "steps"});
   const Outcome o = run_tutti({"report", timeline});
   EXPECT_EQ(o.status, 0) << o.err;
@@ -98,7 +98,7 @@ TEST_F(ReportPage, ComparesTwoRuns) {
   EXPECT_THAT(page, HasSubstr("Packs of the last step, largest difference first"));
 }
 
-TEST_F(ReportPage, EscapesTheNamesOfUsers) {
+TEST_F(ReportPage, EscapesUserTexts) {
   const std::string evil = R"(
 name: "<script>alert(1)</script> & \"more\""
 cluster { workers { machine: "dgx1-v100" } }
@@ -125,7 +125,7 @@ TEST_F(ReportPage, LimitsTheRowsOfTables) {
   expect_self_contained(o.out);
 }
 
-TEST_F(ReportPage, StatesWhyThereIsNoPictureAndWhatIsDamaged) {
+TEST_F(ReportPage, StatesWhyThePictureIsMissingAndWhatIsDamaged) {
   const std::string timeline = simulated("a.tutti", kSmall, {"--record", "none"});
   ASSERT_EQ(run_tutti({"report", timeline, "-o", folder.file("none.html")}).status, 0);
   EXPECT_THAT(folder.read("none.html"), HasSubstr("There is no picture: "));

@@ -219,7 +219,7 @@ TEST(RunForReal, MessagesHaveTheSimulatedSenders) {
   }
 }
 
-TEST(RunForReal, WritesTheTimelineOfWhatHappened) {
+TEST(RunForReal, WritesATimeline) {
   const TemporaryFolder folder;
   const Outcome ran =
       run_tutti({"run", folder.write("s.textproto", scenario("algorithm: \"ring\"")), "--timeline",
@@ -268,7 +268,7 @@ double seconds_of_cores(const timeval& t) {
 
 /// Two workers with two replicas each compute 2 × 100 ms. There are more workers than cores, so
 /// each waits for its core from time to time. This waiting is not communication.
-TEST(RunForReal, ExposedCommunicationIsPartOfCommunicationHoweverBusyTheMachineIs) {
+TEST(RunForReal, ExposedCommunicationIsPartOfCommunicationOnABusyMachine) {
   const TemporaryFolder folder;
   const std::string workload =
       "variable { name: \"a\" shape: 300000 } variable { name: \"b\" shape: 70000 } "
@@ -301,7 +301,7 @@ TEST(RunForReal, ExposedCommunicationIsPartOfCommunicationHoweverBusyTheMachineI
   }
 }
 
-TEST(RunForReal, BusyComputationTakesTheTimeOfACoreForEachReplica) {
+TEST(RunForReal, BusyComputationUsesOneCorePerReplica) {
   const TemporaryFolder folder;
   const std::string file = folder.write(
       "s.textproto", scenario("algorithm: \"pscpu\"", 2,
@@ -328,7 +328,7 @@ TEST(RunForReal, BusyComputationTakesTheTimeOfACoreForEachReplica) {
                  {ProblemCode::kConflict, "--compute"});
 }
 
-TEST(Run, LinksBetweenSwitchesCannotBeEmulatedAndSayWhy) {
+TEST(Run, RefusesToEmulateLinksBetweenSwitches) {
   const TemporaryFolder folder;
   const std::string file = folder.write("tree.textproto",
                                         "cluster { workers { machine: \"cpu-host\" count: 4 } "
@@ -339,7 +339,7 @@ TEST(Run, LinksBetweenSwitchesCannotBeEmulatedAndSayWhy) {
   expect_refused({"run", file, "--emulate"}, folder,
                  {ProblemCode::kConflict, "--emulate", 0, 0, file});
   EXPECT_EQ(run_tutti({"run", file}).status, 0)
-      << "a real run has the network that is there, and needs the file of edr";
+      << "a real run uses this machine's network, but still reads the file of edr";
 }
 
 TEST(RunForReal, NamesAKilledWorkerAndEndsTheOthers) {
@@ -414,7 +414,7 @@ TEST(RunForReal, ControlCKeepsTheStepsOfABatchThatHadEnded) {
                              HasSubstr(fmt::format(" {} of 16 steps", timeline->steps().size()))));
 }
 
-TEST(RunForReal, ControlCBeforeAStepHasEndedLeavesAnOlderTimelineAlone) {
+TEST(RunForReal, ControlCInTheFirstStepKeepsAnOlderTimeline) {
   const TemporaryFolder folder;
   const std::string shape = "variable { name: \"a\" shape: 1000 } forward_ms: ";
   const std::string older = folder.file("t.tutti");
@@ -436,7 +436,7 @@ TEST(RunForReal, ControlCBeforeAStepHasEndedLeavesAnOlderTimelineAlone) {
   EXPECT_THAT(ran.err, AllOf(HasSubstr("no training step ended"), HasSubstr(older)));
 }
 
-TEST(RunForReal, TheReadmesWayFromAPredictionToItsRun) {
+TEST(RunForReal, TheCommandsOfTheReadmeComparePredictionAndRun) {
   const TemporaryFolder folder;
   const std::string file = source_folder() + "/scenarios/04_resnet50_ring.textproto";
   const std::string predicted = folder.file("mine.tutti"), real = folder.file("real.tutti");
@@ -478,7 +478,7 @@ TEST(RunForReal, EmulatedLaneStepsTakeTheSimulatedTimes) {
   }
 }
 
-TEST(RunForReal, SeveralConnectionsBetweenWorkersCarryTheSame) {
+TEST(RunForReal, SeveralConnectionsBetweenWorkersGiveTheSameResult) {
   const TemporaryFolder folder;
   const std::string file = folder.write("s.textproto", scenario("algorithm: \"pscpu\" shards: 2"));
   const Outcome ran = run_tutti({"run", file, "--streams", "4"});
@@ -494,7 +494,7 @@ TEST(RunForReal, SeveralConnectionsBetweenWorkersCarryTheSame) {
   expect_refused({"perf", file, "--streams", "2"}, folder, {ProblemCode::kUnused, "--streams"});
 }
 
-TEST(RunForReal, WhatDoesNotFitIntoMemoryIsRefusedBeforeAnythingIsStarted) {
+TEST(RunForReal, RefusesRunsThatExceedMemoryBeforeTheStart) {
   const TemporaryFolder folder;
   // 4.4 TB on each of the six replicas.
   const std::string file = folder.write(
@@ -506,7 +506,7 @@ TEST(RunForReal, WhatDoesNotFitIntoMemoryIsRefusedBeforeAnythingIsStarted) {
               testing::AllOf(HasSubstr("26.4 TB"), HasSubstr("3 workers")));
 }
 
-TEST(RunForReal, RefusesWhatItCannotRun) {
+TEST(RunForReal, RefusesUnsupportedScenarios) {
   const TemporaryFolder folder;
   const std::string many = folder.write("s.textproto", scenario("algorithm: \"ring\"", 1000));
   expect_refused({"run", many}, folder, {ProblemCode::kTooLarge, "Cluster.workers", 0, 0, many});

@@ -54,7 +54,7 @@ TEST_P(Shipped, IsShortAndCommented) {
   EXPECT_TRUE(text.starts_with("# "));
 }
 
-TEST_P(Shipped, WritesATimelineThatIsReadWhole) {
+TEST_P(Shipped, WritesATimelineThatIsReadCompletely) {
   const test::TemporaryFolder folder;
   const test::Outcome o = run_tutti({"simulate", file_of(GetParam()), "--record", "packs",
                                      "--timeline", folder.file("t.tutti"), "--rows", "0"});
@@ -115,7 +115,7 @@ std::string values_of(const test::Data& report) {
   return text;
 }
 
-TEST(ShippedScenarios, HaveTheValuesThatTheyHadBefore) {
+TEST(ShippedScenarios, ValuesAreUnchanged) {
   std::string all;
   for (const std::string& name : shipped()) {
     const test::Outcome o = run_tutti({"simulate", file_of(name), "--format", "json"});

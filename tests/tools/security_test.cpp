@@ -27,7 +27,7 @@ void expect_verified(Process& coordinator) {
   EXPECT_THAT(outcome.out, says_verified());
 }
 
-TEST(ProtectedRuns, ThatStartTheirOwnWorkersGiveTheSameResults) {
+TEST(ProtectedRuns, GiveTheSameResultsWithLocalWorkers) {
   const TemporaryFolder folder;
   const std::string file = folder.write("s.textproto", ring_of(3));
   const Authority authority;
@@ -58,7 +58,7 @@ TEST(ProtectedRuns, ThatStartTheirOwnWorkersGiveTheSameResults) {
   EXPECT_EQ(outcome.status, 0) << outcome.err;
 }
 
-TEST(ProtectedRuns, HaveWorkersThatJoinWithTheSameSetting) {
+TEST(ProtectedRuns, WorkersJoinOnlyWithTheSameSetting) {
   const Process::Options with{{{"TUTTI_SECRET", kSharedSecret}}};
   ClusterRun run(ring_of(2), {"--tls", "secret", "--integrity"}, with);
   run.join({"--tls", "secret"}, with);
@@ -70,7 +70,7 @@ TEST(ProtectedRuns, HaveWorkersThatJoinWithTheSameSetting) {
   expect_verified(run.coordinator());
 }
 
-TEST(ProtectedRuns, HaveOnlyMachinesOfTheirAuthority) {
+TEST(ProtectedRuns, WorkersNeedACertificateOfTheAuthority) {
   const Process::Options with{{{"TUTTI_SECRET", kSharedSecret}}};
   const TemporaryFolder ours, theirs;
   const Authority authority, stranger;
@@ -86,7 +86,7 @@ TEST(ProtectedRuns, HaveOnlyMachinesOfTheirAuthority) {
 }
 
 /// A memorable secret is stretched (real/join/secret.h).
-TEST(ProtectedRuns, MayHaveAMemorableSecret) {
+TEST(ProtectedRuns, TheSecretMayBeMemorable) {
   const Process::Options with{{{"TUTTI_SECRET", "correct horse battery staple"}}};
   ClusterRun run(ring_of(2), {}, with);
   run.join({}, with);

@@ -23,7 +23,7 @@ TEST(Simulate, RefusesANegativeSeed) {
   EXPECT_EQ(run_tutti({"simulate", scenario("10_noise"), "--seed=7"}).status, 0);
 }
 
-TEST(Simulate, SaysWhomEveryoneWaitedFor) {
+TEST(Simulate, NamesTheSlowestReplica) {
   const Outcome text = run_tutti({"simulate", scenario("08_straggler")});
   EXPECT_THAT(text.out, HasSubstr("w1/gpu3 in 3 of 3 steps"));
   EXPECT_THAT(text.out, HasSubstr("w1/gpu3 takes 1.3333 times as long"));
@@ -37,7 +37,7 @@ TEST(Simulate, SaysWhomEveryoneWaitedFor) {
               Not(testing::ContainsRegex(" in [0-9] of [0-9] steps")));
 }
 
-TEST(Simulate, SaysWhatNcclChoseAndHowFarOffThatMayBe) {
+TEST(Simulate, ShowsNcclsChoiceAndItsErrorBand) {
   const std::string file = scenario("06_resnet50_nccl");
   const core::Value document =
       test::parse_or_throw(run_tutti({"simulate", file, "--format", "json"}).out, "out");
@@ -56,7 +56,7 @@ TEST(Simulate, SaysWhatNcclChoseAndHowFarOffThatMayBe) {
   EXPECT_THAT(plan.out, HasSubstr("threads: each of 16 replicas"));
 }
 
-TEST(Plan, ShowsATraceOfMessagesAlone) {
+TEST(Plan, ShowsATraceThatHasOnlyMessages) {
   const TemporaryFolder folder;
   std::filesystem::copy_file(scenario("02_eight_hosts_ring"), folder.file("s.textproto"));
   const Outcome made = run_tutti({"export", folder.file("s.textproto"), "--to", "goal"});
@@ -68,7 +68,7 @@ TEST(Plan, ShowsATraceOfMessagesAlone) {
   expect_refused({"plan", trace, "--schedule"}, folder, {ProblemCode::kTooLarge, "--pack"});
 }
 
-TEST(Simulate, SaysByHowMuchCommunicationSlowsComputation) {
+TEST(Simulate, ShowsHowMuchCommunicationSlowsComputation) {
   const TemporaryFolder folder;
   const std::string file = scenario("16_interference");
   EXPECT_THAT(run_tutti({"simulate", file}).out, HasSubstr("\nslowed by communication "));
@@ -95,7 +95,7 @@ TEST(Simulate, SaysByHowMuchCommunicationSlowsComputation) {
   EXPECT_EQ(plain["slowed_by_communication_us"].real(), 0);
 }
 
-TEST(Simulate, ADeadLinkFailsTheRunAndKeepsTheStepsBefore) {
+TEST(Simulate, ADeadLinkFailsTheRunAndKeepsEarlierSteps) {
   const TemporaryFolder folder;
   std::ifstream shipped(scenario("08_straggler"));
   std::string text{std::istreambuf_iterator<char>(shipped), {}};
@@ -115,13 +115,13 @@ TEST(Simulate, ADeadLinkFailsTheRunAndKeepsTheStepsBefore) {
   }
 }
 
-TEST(RunForReal, RefusesConditionsWhichItCouldNotKeep) {
+TEST(RunForReal, RefusesConditions) {
   const TemporaryFolder folder;
   expect_refused({"run", scenario("08_straggler")}, folder,
                  {ProblemCode::kUnsupported, "Condition"});
 }
 
-TEST(Simulate, AnswersInJson) {
+TEST(Simulate, PrintsJson) {
   const Outcome o = run_tutti({"simulate", scenario("06_resnet50_nccl"), "--format", "json"});
   ASSERT_EQ(o.status, 0) << o.err;
   EXPECT_THAT(o.err, IsEmpty());
@@ -145,7 +145,7 @@ TEST(Simulate, AnswersInJson) {
 }
 
 // With noise, steps differ, so the mean equals no single step.
-TEST(Simulate, AndCompareGiveAPartOfTheStepTheSameNumber) {
+TEST(Simulate, SimulateAndCompareShowTheSameTimes) {
   const TemporaryFolder folder;
   const std::string file = folder.file("noise.tutti");
   const Outcome simulated = run_tutti({"simulate", scenario("10_noise"), "--format", "json",
@@ -186,7 +186,7 @@ TEST(Simulate, ListsTheFirstStepsAndTheLastOneOfALongRun) {
       << "a heading and all steps";
 }
 
-TEST(Simulate, SaysTheSameTwice) {
+TEST(Simulate, IsReproducible) {
   const auto run = [] {
     return run_tutti({"simulate", scenario("05_resnet50_pscpu"), "--format", "json"}).out;
   };
@@ -204,7 +204,7 @@ TEST(Simulate, OptionsOverrideTheScenario) {
   EXPECT_EQ(json["network_model"].text(), "ideal");
 }
 
-TEST(Simulate, ReadsJsonScenariosToo) {
+TEST(Simulate, ReadsJsonScenarios) {
   const TemporaryFolder folder;
   const std::string file = folder.write(
       "s.json",
@@ -231,7 +231,7 @@ TEST(Simulate, ReportsAllProblemsWithTheirPositions) {
     expect_refused({"simulate", file, "--timeline", folder.file("t.tutti")}, folder, one);
 }
 
-TEST(Simulate, FilesThatAreNoScenarioAreRefused) {
+TEST(Simulate, RefusesFilesThatAreNotScenarios) {
   const TemporaryFolder folder;
   expect_refused({"simulate", folder.file("absent")}, folder,
                  {.code = ProblemCode::kMissing, .file = folder.file("absent")});
@@ -245,7 +245,7 @@ TEST(Simulate, FilesThatAreNoScenarioAreRefused) {
                  {ProblemCode::kSyntax, "", 1, 14, folder.file("open.json")});
 }
 
-TEST(Simulate, TakesNothingButUtf8) {
+TEST(Simulate, RefusesTextsThatAreNotUtf8) {
   const TemporaryFolder folder;
   const std::string file = folder.write("s.textproto", "name: \"caf\xe9\"" + std::string(kSmall));
   expect_refused({"simulate", file}, folder, {ProblemCode::kSyntax, "", 1, 11, file});
@@ -261,7 +261,7 @@ TEST(Simulate, TakesNothingButUtf8) {
   EXPECT_EQ(o.status, 0) << o.err;
 }
 
-TEST(Simulate, LosesNoFile) {
+TEST(Simulate, OverwritesNoInput) {
   const TemporaryFolder folder;
   const std::string file = folder.write("s.textproto", kSmall);
   expect_refused({"simulate", file, "--timeline", file}, folder,
@@ -279,14 +279,14 @@ TEST(Simulate, LosesNoFile) {
   for (const char* before : {"", "TUTTITL1"}) {
     const std::string timeline = folder.write("t.tutti", before);
     EXPECT_EQ(run_tutti({"simulate", file, "--timeline", timeline}).status, 0)
-        << "timelines and empty files go";
+        << "timelines and empty files are overwritten";
   }
   EXPECT_EQ(folder.read("t.tutti.part"), "all that is left");
   EXPECT_THAT(folder.files(),
               ElementsAre("my_model.csv", "s.textproto", "t.tutti", "t.tutti.part"));
 }
 
-TEST(Simulate, WritesToDevicesAsTheyAre) {
+TEST(Simulate, WritesToDevicesWithoutReplacingThem) {
   const TemporaryFolder folder;
   const std::string file = folder.write("s.textproto", kSmall);
   EXPECT_EQ(run_tutti({"simulate", file, "--timeline", "/dev/null"}).status, 0);
@@ -295,7 +295,7 @@ TEST(Simulate, WritesToDevicesAsTheyAre) {
   EXPECT_EQ(full.status, 1);
   EXPECT_THAT(full.err, HasSubstr("/dev/full: "));
   EXPECT_EQ(full.out, run_tutti({"simulate", file}).out)
-      << "what was computed is not lost with the timeline";
+      << "results are printed even if the timeline fails";
   const Outcome out = run_tutti({"simulate", file}, {.out_file = "/dev/full"});
   EXPECT_EQ(out.status, 1);
   EXPECT_THAT(out.err, HasSubstr("standard output"));
@@ -332,7 +332,7 @@ TEST(Simulate, StopsWhenItsTimelineCanNoLongerBeWritten) {
   EXPECT_THAT(o.err, HasSubstr("/dev/full: "));
 }
 
-TEST(Simulate, EndsQuietlyIfTheReaderIsGone) {
+TEST(Simulate, EndsQuietlyIfTheReaderOfItsOutputHasEnded) {
   const TemporaryFolder folder;
   const std::string file = folder.write("s.textproto", kSmall);
   const std::string timeline = folder.file("t.tutti");
@@ -351,7 +351,7 @@ TEST(Simulate, EndsQuietlyIfTheReaderIsGone) {
   }
 }
 
-TEST(Simulate, SaysThatMemoryIsOut) {
+TEST(Simulate, ReportsThatMemoryIsExhausted) {
 #ifdef TUTTI_SANITIZED
   GTEST_SKIP() << "sanitizers need more memory than this, and end the program themselves";
 #endif
@@ -366,7 +366,7 @@ TEST(Simulate, SaysThatMemoryIsOut) {
   EXPECT_THAT(folder.files(), ElementsAre("s.textproto"));
 }
 
-TEST(Simulate, FollowsLinksToTheTimeline) {
+TEST(Simulate, FollowsSymbolicLinksToTheTimeline) {
   const TemporaryFolder folder;
   const std::string file = folder.write("s.textproto", kSmall);
   fs::create_symlink("real.tutti", folder.file("link.tutti"));
@@ -375,7 +375,7 @@ TEST(Simulate, FollowsLinksToTheTimeline) {
   EXPECT_THAT(folder.read("real.tutti"), StartsWith("TUTTI"));
 }
 
-TEST(Simulate, InterruptedItLeavesAWholeTimelineOfWhatRan) {
+TEST(Simulate, AnInterruptLeavesACompleteTimelineOfTheStepsThatRan) {
   const TemporaryFolder folder;
   const std::string timeline = folder.file("t.tutti");
   const Outcome o = run_tutti(

@@ -62,7 +62,7 @@ TEST(StrategiesRun, OneWorker) {
   expect_right(scenario_of(1, 0, "tensorflow { one_device {} }", 1));
 }
 
-TEST(StrategiesRun, ServersOfTheirOwnAndOnWorkers) {
+TEST(StrategiesRun, SeparateServersAndServersOnWorkers) {
   for (const char* mode : {"PARAMETER_SERVER", "DISTRIBUTED_REPLICATED"}) {
     for (const char* device : {"GPU", "CPU"}) {
       const std::string flags =
@@ -101,7 +101,7 @@ TEST(StrategiesRun, Horovod) {
 
 /// If a cycle is longer than the backward pass, all gradients of a type are fused. If the fusion
 /// threshold is 0, each gradient is reduced separately.
-TEST(StrategiesRun, HorovodFusesAsItsCyclesAreLong) {
+TEST(StrategiesRun, HorovodFusesMorePacksInLongerCycles) {
   const auto fused = [](const std::string& settings) {
     return run(scenario_of(2, 0, fmt::format("algorithm: \"ring\" horovod {{ {} }}", settings), 1))
         .out;
@@ -150,7 +150,7 @@ TEST(StrategiesRun, PlansAreProved) {
 
 /// A table of nccl-tests shows one collective among all replicas, which these strategies do not
 /// have.
-TEST(StrategiesRun, PerfSaysWhyNot) {
+TEST(StrategiesRun, PerfRefusesThemWithAReason) {
   const TemporaryFolder folder;
   expect_refused(
       {"perf", folder.write("s.textproto", scenario_of(1, 0, "tensorflow { central_storage {} }"))},
@@ -182,7 +182,7 @@ TEST(StrategiesRun, WorkersThatDoNotWaitForEachOther) {
 
 /// A single worker is never behind. With several workers, the number of updates between a read and
 /// an update is at most the number of all updates by the others.
-TEST(StrategiesRun, UpdatesOfOthersAreCountedWhereVariablesLie) {
+TEST(StrategiesRun, CountsTheUpdatesOfOtherWorkersOnServers) {
   EXPECT_THAT(run(scenario_of(1, 1, "tensorflow { parameter_server {} }")).out,
               testing::ContainsRegex("0.00 updates by other workers .* at most 0"));
   const std::string out = run(scenario_of(3, 1, "tensorflow { parameter_server {} }", 1)).out;
@@ -192,7 +192,7 @@ TEST(StrategiesRun, UpdatesOfOthersAreCountedWhereVariablesLie) {
 }
 
 /// The records of steps and the timeline of asynchronous workers.
-TEST(StrategiesRun, OwnPacesAreRecorded) {
+TEST(StrategiesRun, RecordsAsynchronousWorkers) {
   const TemporaryFolder folder;
   const std::string timeline = folder.file("run.tutti");
   const Outcome o = run_tutti(

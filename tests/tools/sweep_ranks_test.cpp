@@ -176,7 +176,7 @@ std::int64_t number_of(const std::string& message) {
   return std::stoll(message.substr(6));
 }
 
-TEST(SweepRanks, PointsOfARankThatFallsSilentGoToOthersAndItsLateResultIsNotTaken) {
+TEST(SweepRanks, PointsOfASilentRankGoToOthersAndItsLateResultIsIgnored) {
   Leader leader(3);
   const real::Address at = leader.at();
   FakeRank silent(1, at);
@@ -214,7 +214,7 @@ TEST(SweepRanks, PointsOfARankThatDiesGoToOthers) {
 }
 
 /// Rank 0 looks at the messages of a rank before it has read all that the rank can send.
-TEST(SweepRanks, ARankThatSendsWithoutEndIsDropped) {
+TEST(SweepRanks, ARankThatSendsTooMuchIsDropped) {
   Leader leader(3);
   const real::Address at = leader.at();
   FakeRank floods(1, at);
@@ -244,7 +244,7 @@ TEST(SweepRanks, ASweepMayUseTls) {
 }
 
 /// The rank's worker threads are busy and send nothing, but the rank itself sends heartbeats.
-TEST(SweepRanks, ARankMayBeAtAPointForLongerThanItMayBeSilent) {
+TEST(SweepRanks, APointMayTakeLongerThanTheTimeoutForSilence) {
   Leader leader(2);
   const SharedSweep sweep = shared([](std::int64_t point, const std::atomic<bool>&) {
     if (point == 0) std::this_thread::sleep_for(std::chrono::milliseconds(4500));
@@ -319,14 +319,14 @@ core::Expected<bool> help_a_rank_zero_that_says(const std::string& text, int& wo
   return helper.get();
 }
 
-TEST(SweepRanks, ARankZeroThatFallsSilentIsNotWaitedFor) {
+TEST(SweepRanks, RanksDoNotWaitForASilentRank0) {
   int worked = 0;
   const auto helped = help_a_rank_zero_that_says("", worked);
   ASSERT_FALSE(helped);
   EXPECT_THAT(helped.error().message(), HasSubstr("rank 0"));
 }
 
-TEST(SweepRanks, APointThatTheSweepDoesNotHaveIsNotDone) {
+TEST(SweepRanks, RanksRefusePointsThatTheSweepDoesNotHave) {
   for (const char* text : {"point 10", "point -1", "point 9223372036854775807"}) {
     int worked = 0;
     EXPECT_FALSE(help_a_rank_zero_that_says(text, worked)) << text;
@@ -334,7 +334,7 @@ TEST(SweepRanks, APointThatTheSweepDoesNotHaveIsNotDone) {
   }
 }
 
-TEST(SweepRanks, ARankThatThereIsNotGetsNoPoint) {
+TEST(SweepRanks, ARankWithAnInvalidNumberGetsNoPoint) {
   Leader leader(2);
   const real::Address at = leader.at();
   for (const int rank : {0, -1, 2, 1'000'000}) EXPECT_EQ(FakeRank(rank, at).hear(), "") << rank;

@@ -28,7 +28,7 @@ std::vector<std::string> rows(const std::string& csv) {
   return lines;
 }
 
-TEST(Sweep, SaysTheSameAsSimulatingEveryPoint) {
+TEST(Sweep, MatchesASimulationOfEveryPoint) {
   const TemporaryFolder folder;
   const std::string file = folder.write("s.textproto", kSmall);
   const Outcome o =
@@ -98,7 +98,7 @@ TEST(Sweep, PrintsAndPlotsAnExistingFile) {
                  {ProblemCode::kUnknownName, "--plot"});
 }
 
-TEST(Sweep, ATimeOutIsForSeveralRanks) {
+TEST(Sweep, RefusesATimeoutWithoutSeveralRanks) {
   const TemporaryFolder folder;
   const std::string file = folder.write("s.textproto", kSmall);
   const std::vector<std::string> request{"sweep", file, "--over", "strategy.shards=1,2",
@@ -190,7 +190,7 @@ TEST(Sweep, ReportsTheOriginOfStrategies) {
   EXPECT_THAT(folder.read("o.svg"), HasSubstr("pscpu, shards=2</text>"));
 }
 
-TEST(Sweep, EveryStrategyHasAPointOfItsOwn) {
+TEST(Sweep, EveryStrategyHasItsOwnPoint) {
   const TemporaryFolder folder;
   const auto best = [&](std::vector<std::string> more) {
     std::vector<std::string> words{"sweep",  test::scenario("05_resnet50_pscpu"),
@@ -223,7 +223,7 @@ TEST(Sweep, ChecksARequestBeforeSettingsAreTried) {
   untried({"--over", "strategy.algorithm=ring"}, {ProblemCode::kConflict, "--over"});
 }
 
-TEST(Sweep, SettingsStayInANarrowTerminal) {
+TEST(Sweep, ANarrowTerminalShowsTheSettings) {
   const TemporaryFolder folder;
   const Outcome o = run_tutti({"sweep", test::scenario("10_noise"), "--over", "run.seed=1..4+1",
                                "--over", "strategy.shards=1,2", "--over",
@@ -239,7 +239,7 @@ TEST(Sweep, SettingsStayInANarrowTerminal) {
     EXPECT_TRUE(line.size() <= 80 || line.starts_with("/")) << line;
 }
 
-TEST(Sweep, OfVeryManyPointsIsConfirmed) {
+TEST(Sweep, AsksBeforeASweepOfVeryManyPoints) {
   const TemporaryFolder folder;
   const std::string file = folder.write("s.textproto", kSmall);
   const std::vector<std::string> request{"sweep", file, "--over", "strategy.launch_us=1..200001+1"};
@@ -290,7 +290,7 @@ TEST(Sweep, RefusesInvalidRequests) {
   EXPECT_THAT(drawn.err, Not(HasSubstr("results:")));
 }
 
-TEST(Sweep, OfAnotherScenarioIsNotGoneOnWith) {
+TEST(Sweep, RefusesToResumeASweepOfAnotherScenario) {
   const TemporaryFolder folder;
   const std::string file = folder.write("s.textproto", kSmall);
   ASSERT_EQ(
@@ -319,7 +319,7 @@ TEST(Sweep, DrawsPngPlotsIfTheWindowIsBuilt) {
   EXPECT_TRUE(folder.read("p.png").starts_with("\x89PNG\r\n"));
 }
 
-TEST(Sweep, SaysWhatOfItsBestPointsIsExtrapolated) {
+TEST(Sweep, ReportsExtrapolationsOfItsBestPoints) {
   const TemporaryFolder folder;
   const Outcome o =
       run_tutti({"sweep", test::scenario("04_resnet50_ring"), "--over", "workload.batch=128,16"},
@@ -328,7 +328,7 @@ TEST(Sweep, SaysWhatOfItsBestPointsIsExtrapolated) {
   EXPECT_THAT(o.out, testing::ContainsRegex("note: .* batch size 128 .* 16.* 1 of the 2 points"));
 }
 
-TEST(Sweep, NotesAreOfTheListedSettings) {
+TEST(Sweep, NotesAreThoseOfTheListedSettings) {
   const TemporaryFolder folder;
   // The two best settings have four points, of which two are extrapolated.
   const Outcome o = run_tutti({"sweep", test::scenario("04_resnet50_ring"), "--over",
@@ -340,7 +340,7 @@ TEST(Sweep, NotesAreOfTheListedSettings) {
 
 /// Kills the sweep repeatedly at random moments and resumes it. At the end, the rows must equal
 /// those of an undisturbed sweep, with one row per point.
-TEST(Sweep, KilledAndBegunAgainHasTheSameRows) {
+TEST(Sweep, HasTheSameRowsAfterAKillAndAResume) {
   const TemporaryFolder folder;
   const std::string file = folder.write("s.textproto", R"(
 cluster { workers { machine: "dgx1-v100" count: 2 } network { kind: ONE_SWITCH link: "edr" } }
@@ -417,11 +417,11 @@ run { nccl: RINGS }
               AllOf(HasSubstr(file), HasSubstr(fmt::format("process {} ", first.id()))));
   first.signal(SIGKILL);
   first.wait();
-  EXPECT_EQ(tools::SweepClaim(file).held_by(), 0) << "nobody has to remove anything";
+  EXPECT_EQ(tools::SweepClaim(file).held_by(), 0) << "no file has to be removed by hand";
 }
 
 /// The process that has the claim never accepts connections, so its queue fills.
-TEST(Sweep, IsClaimedHoweverOftenOthersTry) {
+TEST(Sweep, KeepsItsClaimHoweverOftenOthersTry) {
   const TemporaryFolder folder;
   const std::string file = folder.write("s.sweep", "");
   const tools::SweepClaim first(file);
@@ -487,13 +487,13 @@ class RankedSweep : public testing::Test {
   std::vector<test::Process> ranks_;
 };
 
-TEST_F(RankedSweep, OfWhichSomeDieHasTheSameRows) {
+TEST_F(RankedSweep, HasTheSameRowsIfSomeRanksDie) {
   start({});
   signal_two(SIGKILL);
 }
 
 /// Stopped ranks keep their connections open.
-TEST_F(RankedSweep, OfWhichSomeStopHasTheSameRows) {
+TEST_F(RankedSweep, HasTheSameRowsIfSomeRanksStop) {
   start({"--timeout-seconds", "3"});
   signal_two(SIGSTOP);
   // When they continue, they find that the sweep has ended, and change nothing.

@@ -5,7 +5,7 @@
 namespace tutti {
 namespace {
 
-TEST(Synthesize, WritesAScheduleThatAScenarioUses) {
+TEST(Synthesize, WritesAScheduleThatAScenarioCanUse) {
   const TemporaryFolder folder;
   const std::string file = folder.file("mine.tutti-algorithm");
   const Outcome o =
@@ -196,7 +196,7 @@ TEST(Synthesize, BroadcastsFromAnyRoot) {
   EXPECT_EQ(o.status, 0) << o.err;
 }
 
-TEST(Synthesize, RefusesWhatItCannotDo) {
+TEST(Synthesize, RefusesUnsupportedRequests) {
   const TemporaryFolder folder;
   const auto refuses = [&](std::vector<std::string> words, const char* why) {
     words.insert(words.begin(), "synthesize");

@@ -155,7 +155,7 @@ TEST(Terminal, ColorsAreForTerminalsUnlessRequested) {
 
 // --- tutti init as a form ---
 
-TEST(InitForm, AsksAndTakesDefaults) {
+TEST(InitForm, AsksAndAcceptsDefaults) {
   const core::Library library(test::source_folder() + "/scenarios");
   std::istringstream in("?\nvgg16\nvgg16_torchvision\n\nmany\n4\n\nndr\n\nnew.textproto\n");
   std::ostringstream out;
@@ -201,14 +201,14 @@ TEST(InitForm, OffersAFreeFileName) {
   EXPECT_THAT(out.str(), HasSubstr("File to write [vgg16_torchvision_3.textproto]: "));
 }
 
-TEST(InitForm, EndsWithItsInput) {
+TEST(InitForm, EndsAtTheEndOfItsInput) {
   const core::Library library(test::source_folder() + "/scenarios");
   std::istringstream in("vgg16_torchvision\n");
   std::ostringstream out;
   EXPECT_FALSE(tools::ask_for_scenario(in, out, library));
 }
 
-TEST(InitForm, AMachineAloneHasNoNetwork) {
+TEST(InitForm, OneMachineHasNoNetwork) {
   const core::Library library(test::source_folder() + "/scenarios");
   std::istringstream in("\n\n1\n\nnew.textproto\n");
   std::ostringstream out;

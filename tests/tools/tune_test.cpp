@@ -14,7 +14,7 @@
 namespace tutti {
 namespace {
 
-TEST(Tune, RecommendsSaysWhyAndWhatToPaste) {
+TEST(Tune, RecommendsWithAReasonAndASnippet) {
   const TemporaryFolder folder;
   const Outcome o =
       run_tutti({"tune", scenario("04_resnet50_ring"), "--set", "strategy.bytes_per_pack=0",
@@ -27,7 +27,7 @@ TEST(Tune, RecommendsSaysWhyAndWhatToPaste) {
                     HasSubstr("exposed communication "), HasSubstr("bytes_per_pack="),
                     HasSubstr("HOROVOD_FUSION_THRESHOLD=")));
   // The written scenario must be the one that the output describes.
-  const core::Value told = test::parse_or_throw(
+  const core::Value report = test::parse_or_throw(
       run_tutti({"tune", scenario("04_resnet50_ring"), "--set", "strategy.bytes_per_pack=0",
                  "--over", "strategy.bytes_per_pack=64KiB..128MiB*1.3", "--evaluations", "20",
                  "--threads", "1", "--format", "json"})
@@ -35,13 +35,13 @@ TEST(Tune, RecommendsSaysWhyAndWhatToPaste) {
       "out");
   const core::Value written = test::parse_or_throw(
       run_tutti({"simulate", folder.file("best.textproto"), "--format", "json"}).out, "out");
-  EXPECT_EQ(Data(told)["best"]["step_time_us"].text(), Data(written)["step_time_us"].text())
+  EXPECT_EQ(Data(report)["best"]["step_time_us"].text(), Data(written)["step_time_us"].text())
       << "on any number of threads";
-  EXPECT_LT(Data(written)["step_time_us"].real(), Data(told)["now"]["step_time_us"].real());
-  EXPECT_EQ(Data(told)["advice"]["change"].value().text, "true");
-  EXPECT_FALSE(Data(told)["why"].items().empty());
-  EXPECT_FALSE(Data(told)["sensitivity"].items().empty());
-  EXPECT_EQ(Data(told)["curves"].items().at(0)["field"].text(), "strategy.bytes_per_pack");
+  EXPECT_LT(Data(written)["step_time_us"].real(), Data(report)["now"]["step_time_us"].real());
+  EXPECT_EQ(Data(report)["advice"]["change"].value().text, "true");
+  EXPECT_FALSE(Data(report)["why"].items().empty());
+  EXPECT_FALSE(Data(report)["sensitivity"].items().empty());
+  EXPECT_EQ(Data(report)["curves"].items().at(0)["field"].text(), "strategy.bytes_per_pack");
   EXPECT_THAT(folder.read("around.svg"), HasSubstr("<svg"));
 }
 
@@ -106,12 +106,12 @@ TEST(Tune, ResumesFromItsFile) {
   EXPECT_EQ(kept.out, alone.out) << "a file makes no difference";
   const Outcome rows = run_tutti({"sweep", file, "--format", "json"});
   ASSERT_EQ(rows.status, 0) << rows.err;
-  const core::Value told = test::parse_or_throw(kept.out, "out"),
+  const core::Value report = test::parse_or_throw(kept.out, "out"),
                     sweep = test::parse_or_throw(rows.out, "out");
   double best = 1e18;
   for (const Data& point : Data(sweep)["points"].items())
     best = std::min(best, point["step_time_us"].real());
-  EXPECT_EQ(best, Data(told)["best"]["step_time_us"].real());
+  EXPECT_EQ(best, Data(report)["best"]["step_time_us"].real());
   // Half of the evaluations belong to the search. The evaluations of other clusters are not stored
   // in a file.
   EXPECT_GE(Data(sweep)["points"].items().size(), 6u);
@@ -122,7 +122,7 @@ TEST(Tune, ResumesFromItsFile) {
       folder, {.code = ProblemCode::kConflict, .field = "--over", .file = file});
 }
 
-TEST(Tune, EvaluationsAreAllThatIsSimulated) {
+TEST(Tune, SimulatesAtMostTheRequestedEvaluations) {
   for (const std::int64_t most : {1, 3, 8, 20, 60}) {
     const core::Value document = test::parse_or_throw(
         run_tutti({"tune", scenario("04_resnet50_ring"), "--over",
@@ -130,13 +130,14 @@ TEST(Tune, EvaluationsAreAllThatIsSimulated) {
                    "--evaluations", std::to_string(most), "--format", "json"})
             .out,
         "out");
-    const Data told(document);
-    EXPECT_LE(told["tried"].number() + told["beside"].number(), most);
-    EXPECT_GE(told["tried"].number() + told["beside"].number(), std::min<std::int64_t>(most, 2));
+    const Data report(document);
+    EXPECT_LE(report["tried"].number() + report["beside"].number(), most);
+    EXPECT_GE(report["tried"].number() + report["beside"].number(),
+              std::min<std::int64_t>(most, 2));
   }
 }
 
-TEST(Tune, RecommendsNothingWhereItMakesNoDifference) {
+TEST(Tune, RecommendsNoChangeWithoutADifference) {
   const TemporaryFolder folder;
   const std::string flat = folder.write("s.textproto", R"(
 cluster { workers { machine: "dgx1-v100" } }
@@ -145,12 +146,12 @@ strategy { algorithm: "ring" bytes_per_pack: 0 }
 )");
   const core::Value document =
       test::parse_or_throw(run_tutti({"tune", flat, "--format", "json"}).out, "out");
-  const Data told(document);
-  EXPECT_EQ(told["advice"]["change"].value().text, "false");
-  EXPECT_EQ(told["recommended_step_time_us"].real(), told["now"]["step_time_us"].real());
-  ASSERT_FALSE(told["snippets"].items().empty());
-  EXPECT_THAT(told["snippets"].items()[0]["text"].text(), HasSubstr("bytes_per_pack=0,"));
-  for (const Data& snippet : told["snippets"].items())
+  const Data report(document);
+  EXPECT_EQ(report["advice"]["change"].value().text, "false");
+  EXPECT_EQ(report["recommended_step_time_us"].real(), report["now"]["step_time_us"].real());
+  ASSERT_FALSE(report["snippets"].items().empty());
+  EXPECT_THAT(report["snippets"].items()[0]["text"].text(), HasSubstr("bytes_per_pack=0,"));
+  for (const Data& snippet : report["snippets"].items())
     EXPECT_THAT(snippet["framework"].text(), Not(HasSubstr("tf_cnn")));
 }
 
@@ -211,7 +212,7 @@ strategy { custom { file: "swing" } }
     EXPECT_NE(one["algorithm"].text(), "nccl");
 }
 
-TEST(Tune, HasUsualSettingsForEveryFramework) {
+TEST(Tune, HasDefaultFieldsForEveryFramework) {
   const TemporaryFolder folder;
   for (const char* strategy :
        {"algorithm: \"nccl\" pytorch_ddp { }",
@@ -285,22 +286,22 @@ TEST(Tune, RecommendsTheBestPointOrTheScenario) {
                                    "json", "--csv", folder.file("tried.csv")});
       ASSERT_EQ(o.status, 0) << o.err;
       const core::Value document = test::parse_or_throw(o.out, "out");
-      const Data told(document);
-      const double now = told["now"]["step_time_us"].real(),
-                   recommended = told["recommended_step_time_us"].real();
+      const Data report(document);
+      const double now = report["now"]["step_time_us"].real(),
+                   recommended = report["recommended_step_time_us"].real();
       EXPECT_LE(recommended, now);
-      if (!told.has("best")) {
+      if (!report.has("best")) {
         // None of the few tried settings uses NCCL, and other settings cannot be compared with it.
-        EXPECT_EQ(told["advice"]["change"].value().text, "false");
+        EXPECT_EQ(report["advice"]["change"].value().text, "false");
         EXPECT_EQ(recommended, now);
         continue;
       }
       ++with_best;
-      const double best = told["best"]["step_time_us"].real();
-      const bool change = told["advice"]["change"].value().text == "true";
+      const double best = report["best"]["step_time_us"].real();
+      const bool change = report["advice"]["change"].value().text == "true";
       EXPECT_EQ(recommended, change ? best : now);
       if (!change) {
-        EXPECT_GE(best, (1 - 0.026) * now) << "what is not worth the error of a difference";
+        EXPECT_GE(best, (1 - 0.026) * now) << "a gain below the error of a difference";
       }
       for (const auto& row : rows_of(folder.read("tried.csv"))) {
         if (row.at("status") != "done" || row.at("stopped_early") == "1" ||
@@ -308,14 +309,14 @@ TEST(Tune, RecommendsTheBestPointOrTheScenario) {
           continue;
         EXPECT_LE(best, std::stod(row.at("step_time_us")) + 1e-5);
       }
-      for (const Data& curve : told["curves"].items()) {
+      for (const Data& curve : report["curves"].items()) {
         for (const Data& one : curve["values"].items()) {
           if (one["outcome"]["status"].text() == "done") {
             EXPECT_LE(best, one["outcome"]["step_time_us"].real());
           }
         }
       }
-      for (const Data& snippet : told["snippets"].items()) {
+      for (const Data& snippet : report["snippets"].items()) {
         if (snippet["recommended"].value().text == "true") {
           EXPECT_LE(snippet["step_time_us"].real(), now);
         }
@@ -339,9 +340,9 @@ TEST(Tune, SnippetsHaveThePromisedTime) {
                  "--evaluations", "20", "-o", best, "--format", "json"});
   ASSERT_EQ(o.status, 0) << o.err;
   const core::Value document = test::parse_or_throw(o.out, "out");
-  const Data told(document);
-  ASSERT_EQ(told["advice"]["change"].value().text, "true");
-  const std::string bytes = told["best_settings"]["strategy.bytes_per_pack"].text();
+  const Data report(document);
+  ASSERT_EQ(report["advice"]["change"].value().text, "true");
+  const std::string bytes = report["best_settings"]["strategy.bytes_per_pack"].text();
   const std::string mebibytes = fmt::format("{}", std::stod(bytes) / 1048576),
                     elements = std::to_string(std::stoll(bytes) / 4);
   const std::map<std::string, std::vector<std::string>> expressed{
@@ -360,7 +361,7 @@ TEST(Tune, SnippetsHaveThePromisedTime) {
         "strategy.tensorflow.multi_worker_mirrored.communication_options.bytes_per_pack=" + bytes,
         "strategy.tensorflow.multi_worker_mirrored.communication_options.implementation=NCCL"}}};
   std::size_t compared = 0;
-  for (const Data& snippet : told["snippets"].items()) {
+  for (const Data& snippet : report["snippets"].items()) {
     const std::string& framework = snippet["framework"].text();
     SCOPED_TRACE(framework);
     ASSERT_TRUE(expressed.contains(framework));
@@ -372,7 +373,7 @@ TEST(Tune, SnippetsHaveThePromisedTime) {
     ASSERT_EQ(simulated.status, 0) << simulated.err;
     const core::Value itself = test::parse_or_throw(simulated.out, "out");
     EXPECT_EQ(snippet["step_time_us"].text(), Data(itself)["step_time_us"].text());
-    const bool slower = Data(itself)["step_time_us"].real() > told["now"]["step_time_us"].real();
+    const bool slower = Data(itself)["step_time_us"].real() > report["now"]["step_time_us"].real();
     EXPECT_EQ(snippet["recommended"].value().text, slower ? "false" : "true");
     ++compared;
   }
@@ -381,7 +382,7 @@ TEST(Tune, SnippetsHaveThePromisedTime) {
 
 /// There are no measurements of NCCL over TCP, and none of gRPC. So neither is preferred to the
 /// other.
-TEST(Tune, CannotTellNcclOverTcpFromARingOfMessages) {
+TEST(Tune, DoesNotRankNcclOverTcpAgainstARingOfMessages) {
   const TemporaryFolder folder;
   for (const char* link : {"ethernet-10", "ethernet-25"}) {
     for (const std::string now : {"nccl", "ring"}) {
@@ -405,25 +406,25 @@ strategy {{ algorithm: "{}" bytes_per_pack: 0 }}
       const Outcome o = run_tutti(as_json), words = run_tutti(request);
       ASSERT_EQ(o.status, 0) << o.err;
       const core::Value document = test::parse_or_throw(o.out, "out");
-      const Data told(document);
-      EXPECT_EQ(told["best_settings"]["strategy.algorithm"].text(), now);
-      EXPECT_GE(told["not_comparable"].number(), 1);
-      EXPECT_EQ(told.has("cannot_tell"),
+      const Data report(document);
+      EXPECT_EQ(report["best_settings"]["strategy.algorithm"].text(), now);
+      EXPECT_GE(report["not_comparable"].number(), 1);
+      EXPECT_EQ(report.has("cannot_tell"),
                 words.out.find("cannot be distinguished") != std::string::npos);
       // Links at their full rate seem faster than the share of the rate that NCCL is assumed to
       // reach.
-      EXPECT_EQ(told.has("cannot_tell"), now == "nccl");
-      if (!told.has("cannot_tell")) continue;
-      EXPECT_EQ(told["cannot_tell"]["settings"]["strategy.algorithm"].text(), other);
-      EXPECT_LT(told["cannot_tell"]["outcome"]["step_time_us"].real(),
-                told["recommended_step_time_us"].real());
-      EXPECT_THAT(told["cannot_tell"]["why"].text(), HasSubstr("tcp"));
+      EXPECT_EQ(report.has("cannot_tell"), now == "nccl");
+      if (!report.has("cannot_tell")) continue;
+      EXPECT_EQ(report["cannot_tell"]["settings"]["strategy.algorithm"].text(), other);
+      EXPECT_LT(report["cannot_tell"]["outcome"]["step_time_us"].real(),
+                report["recommended_step_time_us"].real());
+      EXPECT_THAT(report["cannot_tell"]["why"].text(), HasSubstr("tcp"));
       EXPECT_THAT(words.out, HasSubstr("strategy.algorithm = " + other));
     }
   }
 }
 
-TEST(Tune, SaysThatNothingCouldBeCompared) {
+TEST(Tune, ReportsThatNothingCouldBeCompared) {
   const TemporaryFolder folder;
   const std::string file = folder.write("s.textproto", R"(
 cluster { workers { machine: "ec2-p3-16xlarge" count: 4 } network { kind: ONE_SWITCH link: "ethernet-25" } }
@@ -434,14 +435,14 @@ strategy { algorithm: "nccl" bytes_per_pack: 0 }
       {"tune", file, "--over", "strategy.algorithm=ring,halving_doubling", "--format", "json"});
   ASSERT_EQ(o.status, 0) << o.err;
   const core::Value document = test::parse_or_throw(o.out, "out");
-  const Data told(document);
-  EXPECT_EQ(told["advice"]["change"].value().text, "false");
-  EXPECT_FALSE(told.has("best"));
-  EXPECT_EQ(told["not_comparable"].number(), 2);
-  EXPECT_FALSE(told["snippets"].items().empty()) << "of what there is";
+  const Data report(document);
+  EXPECT_EQ(report["advice"]["change"].value().text, "false");
+  EXPECT_FALSE(report.has("best"));
+  EXPECT_EQ(report["not_comparable"].number(), 2);
+  EXPECT_FALSE(report["snippets"].items().empty()) << "there are snippets of the current settings";
 }
 
-TEST(Tune, SaysInBothFormsWhyThereIsNoBest) {
+TEST(Tune, StatesInTextAndJsonWhyThereIsNoBestPoint) {
   const TemporaryFolder folder;
   const std::string file = folder.write("s.textproto", kSmall);
   const std::vector<std::string> refused{"tune", file, "--over", "workload.batch=0,-1"};
@@ -451,12 +452,12 @@ TEST(Tune, SaysInBothFormsWhyThereIsNoBest) {
   const Outcome json =
       run_tutti({"tune", file, "--over", "workload.batch=0,-1", "--format", "json"});
   const core::Value document = test::parse_or_throw(json.out, "out");
-  const Data told(document);
-  EXPECT_FALSE(told.has("best"));
-  EXPECT_EQ(told["advice"]["change"].value().text, "false");
-  EXPECT_EQ(told["refused"].number(), 2);
-  EXPECT_FALSE(told["advice"]["why"].text().empty());
-  EXPECT_THAT(told["refusal"].text(), testing::StartsWith("workload.batch=0: "));
+  const Data report(document);
+  EXPECT_FALSE(report.has("best"));
+  EXPECT_EQ(report["advice"]["change"].value().text, "false");
+  EXPECT_EQ(report["refused"].number(), 2);
+  EXPECT_FALSE(report["advice"]["why"].text().empty());
+  EXPECT_THAT(report["refusal"].text(), testing::StartsWith("workload.batch=0: "));
   // The tried setting is much slower than the current one.
   const std::string fast = folder.write("r.textproto", R"(
 cluster { workers { machine: "dgx1-v100" } }
@@ -486,7 +487,7 @@ TEST(Tune, SkipsPointsThatTakeLongToSimulate) {
 }
 
 /// No framework offers this algorithm, so there is nothing to paste, and the output says so.
-TEST(Tune, SaysWhereThereIsNothingToPaste) {
+TEST(Tune, StatesWhyThereIsNoSnippet) {
   std::vector<std::string> words{"tune",   scenario("04_resnet50_ring"),
                                  "--set",  "strategy.bytes_per_pack=0",
                                  "--over", "strategy.algorithm=halving_doubling",

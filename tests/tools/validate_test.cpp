@@ -39,7 +39,7 @@ class Validate : public testing::Test {
   test::TemporaryFolder folder_;
 };
 
-TEST_F(Validate, AnswersErrorsAndReasonsAsJson) {
+TEST_F(Validate, PrintsErrorsAndReasonsAsJson) {
   const Outcome o = run_tutti(with({"--format", "json"}));
   ASSERT_EQ(o.status, 0) << o.err;
   const core::Value document = test::parse_or_throw(o.out, "out");
@@ -86,7 +86,7 @@ TEST_F(Validate, AnswersErrorsAndReasonsAsJson) {
   EXPECT_TRUE(tables[1]["interval_score"].is_null());
 }
 
-TEST_F(Validate, FactsThatAreNoneAreReasons) {
+TEST_F(Validate, InvalidMetadataExcludesATableWithAReason) {
   const std::string meta = kMeta;
   for (const auto& [good, bad, why] :
        std::vector<std::tuple<std::string, std::string, std::string>>{
@@ -106,7 +106,7 @@ TEST_F(Validate, FactsThatAreNoneAreReasons) {
   }
 }
 
-TEST_F(Validate, NoModelledRowIsNoError) {
+TEST_F(Validate, TablesWithoutModelledRowsAreNotAnError) {
   std::ofstream(path("tables.csv")) << "table_id,size_bytes,time_us\namd,1024,9\n";
   const core::Value document =
       test::parse_or_throw(run_tutti(with({"--format", "json"})).out, "out");

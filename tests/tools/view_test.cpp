@@ -21,7 +21,7 @@ bool has_window() {
   return std::filesystem::exists(std::filesystem::path(TUTTI_PROGRAM_FOLDER) / "tutti-view");
 }
 
-TEST(View, WithoutTheWindowSaysWhatToDo) {
+TEST(View, WithoutTheWindowStatesARemedy) {
   if (has_window()) GTEST_SKIP() << "Qt is here, and the window was built";
   const Outcome o = run_tutti({"view", "any.tutti"});
   EXPECT_EQ(o.status, 2);
@@ -74,7 +74,7 @@ TEST(View, ReportsAMissingDisplay) {
   EXPECT_THAT(o.err, HasSubstr("display"));
 }
 
-TEST(View, WhatCannotBeIsRefusedInOneLine) {
+TEST(View, RefusesInvalidRequestsInOneLine) {
   if (!has_window()) GTEST_SKIP() << "Qt is not here (tools/install_packages.sh window)";
   const TemporaryFolder folder;
   const std::string picture = folder.file("t.png");
@@ -120,7 +120,7 @@ class Pictures : public testing::Test {
   TemporaryFolder folder;
 };
 
-TEST_F(Pictures, MissingPanelsAreOneErrorLine) {
+TEST_F(Pictures, MissingPanelsCauseOneLineOfError) {
   const std::string a = folder.file("a.tutti"), b = folder.file("b.tutti");
   EXPECT_EQ(picture({a, "--from-us", "10", "--to-us", "90", "--find", "receive-reduce-copy-send",
                      "--at-us", "20", "--device", "w0/gpu1"})
@@ -158,7 +158,7 @@ TEST_F(Pictures, ShowTheRequestedPanel) {
   expect_refused({"--panel", "query"}, "--panel ");
 }
 
-TEST_F(Pictures, HaveTheDialogOfTheCommandThatWasAskedFor) {
+TEST_F(Pictures, HaveTheRequestedDialog) {
   const std::string a = folder.file("a.tutti");
   std::set<std::string> pictures;
   for (const std::vector<std::string>& commands :
@@ -192,7 +192,7 @@ TEST_F(Pictures, HaveTheRequestedSize) {
   EXPECT_EQ(std::to_string(big_endian(18)) + "x" + std::to_string(big_endian(22)), least);
 }
 
-TEST_F(Pictures, AreCalledPngOrSvg) {
+TEST_F(Pictures, NeedANameWithPngOrSvg) {
   for (const auto& [name, why] :
        {std::pair("a.xyz", "--screenshot a.xyz: "), std::pair("", "--screenshot: ")}) {
     const Outcome o = run_tutti({"view", folder.file("a.tutti"), "--screenshot", name});
@@ -204,7 +204,7 @@ TEST_F(Pictures, AreCalledPngOrSvg) {
   EXPECT_THAT(o.err, HasSubstr(".svg"));
 }
 
-TEST_F(Pictures, OfAPipeAreRefusedAtOnce) {
+TEST_F(Pictures, RefuseAPipeAtOnce) {
   const std::string pipe = folder.file("pipe.tutti");
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
   expect_refused({pipe}, "pipe.tutti: ");

@@ -38,7 +38,7 @@ constexpr const char* kNccl = "algorithm: \"nccl\"";
 constexpr const char* kRing = "algorithm: \"ring\"";
 constexpr const char* kBetween = "algorithm: \"nccl/ring\"";
 
-TEST(Comparable, TimesOfTheSameDataPathAre) {
+TEST(Comparable, TimesOfTheSameDataPathAreComparable) {
   for (const char* link : {"hdr", "ethernet-25", ""}) {
     EXPECT_THAT(
         why_not_comparable(travel(kNccl, link), travel("algorithm: \"nccl\" channels: 2", link)),
@@ -48,7 +48,7 @@ TEST(Comparable, TimesOfTheSameDataPathAre) {
   }
 }
 
-TEST(Comparable, AssumedFiguresOfNcclAreNotWithOthers) {
+TEST(Comparable, AssumedNcclParametersAreNotComparableWithOtherTimes) {
   const DataMovers nccl = travel(kNccl, "ethernet-25"), ring = travel(kRing, "ethernet-25"),
                    between = travel(kBetween, "ethernet-25");
   EXPECT_EQ(nccl.assumed_network, "tcp");
@@ -64,7 +64,7 @@ TEST(Comparable, AssumedFiguresOfNcclAreNotWithOthers) {
 
 /// A link at its full rate is a lower bound for the time of messages. So a measured time that is
 /// shorter than such a prediction is comparable with it, but not vice versa.
-TEST(Comparable, MeasuredNcclTimesAreWithMessagesButNotViceVersa) {
+TEST(Comparable, AShorterMeasuredNcclTimeIsComparableWithMessagesButNotViceVersa) {
   const DataMovers nccl = travel(kNccl, "hdr"), ring = travel(kRing, "hdr");
   EXPECT_THAT(why_not_comparable(ring, nccl), IsEmpty());
   const std::string between = why_not_comparable(nccl, ring);
@@ -74,7 +74,7 @@ TEST(Comparable, MeasuredNcclTimesAreWithMessagesButNotViceVersa) {
   EXPECT_NE(inside, between);
 }
 
-TEST(Comparable, CalibratedLinksAreWithMeasuredFigures) {
+TEST(Comparable, TimesOnCalibratedLinksAreComparableWithMeasuredNcclTimes) {
   const std::string calibrated = " calibrated { workers: 2 }";
   EXPECT_THAT(
       why_not_comparable(travel(kNccl, "hdr", calibrated), travel(kRing, "hdr", calibrated)),
@@ -82,10 +82,10 @@ TEST(Comparable, CalibratedLinksAreWithMeasuredFigures) {
   EXPECT_THAT(why_not_comparable(travel(kNccl, "ethernet-25", calibrated),
                                  travel(kRing, "ethernet-25", calibrated)),
               Not(IsEmpty()))
-      << "NCCL's times do not come from the links";
+      << "NCCL's times do not depend on the links of the scenario";
 }
 
-TEST(Comparable, NcclAsRingsGoesByDataSheets) {
+TEST(Comparable, NcclSimulatedAsRingsIsNotComparableWithPredictedNccl) {
   const std::string rings = "run { nccl: RINGS }";
   EXPECT_THAT(why_not_comparable(travel(kRing, "hdr"), travel(kNccl, "hdr", "", rings)),
               Not(IsEmpty()));

@@ -26,7 +26,7 @@ constexpr const char* kRest =
                   variable { name: "c" shape: [4000] } update_ms: 0 }
        strategy { algorithm: "ring" bytes_per_pack: 1 })";
 
-std::vector<std::string> said(const std::string& cluster) {
+std::vector<std::string> notes_of(const std::string& cluster) {
   const auto scenario =
       read_scenario("cluster { " + cluster + " } " + kRest, "s", Library(std::string()));
   EXPECT_TRUE(scenario) << scenario.error().message();
@@ -38,29 +38,29 @@ std::string fitted(const std::string& to) {
   return fmt::format("{} calibrated {{ {} }}", kMachine, to);
 }
 
-TEST(Extrapolation, PacksThatAreSmallerOrLargerThanWhatWasMeasuredAreNamed) {
-  EXPECT_THAT(said(kMachine), IsEmpty()) << "nothing was fitted";
-  EXPECT_THAT(said(fitted("least_bytes: 1000 most_bytes: 16000 workers: 1")), IsEmpty())
-      << "the ends are in it";
+TEST(Extrapolation, ReportsPacksOutsideOfTheMeasuredSizes) {
+  EXPECT_THAT(notes_of(kMachine), IsEmpty()) << "nothing was fitted";
+  EXPECT_THAT(notes_of(fitted("least_bytes: 1000 most_bytes: 16000 workers: 1")), IsEmpty())
+      << "the range includes its ends";
   // Packs are numbered in the order in which the backward pass produces their gradients: c, b, a.
-  EXPECT_THAT(said(fitted("least_bytes: 1001 most_bytes: 16000")), SizeIs(1));
-  EXPECT_THAT(said(fitted("least_bytes: 1 most_bytes: 15999")), SizeIs(1));
-  EXPECT_THAT(said(fitted("least_bytes: 5000 most_bytes: 6000")),
+  EXPECT_THAT(notes_of(fitted("least_bytes: 1001 most_bytes: 16000")), SizeIs(1));
+  EXPECT_THAT(notes_of(fitted("least_bytes: 1 most_bytes: 15999")), SizeIs(1));
+  EXPECT_THAT(notes_of(fitted("least_bytes: 5000 most_bytes: 6000")),
               ElementsAre(HasSubstr("packs 1 and 2 of 1.00 KB to 4.00 KB are smaller"),
                           HasSubstr("pack 0")));
 }
 
-TEST(Extrapolation, SoIsAnotherNumberOfWorkers) {
-  EXPECT_THAT(said(fitted("workers: 2")), SizeIs(1));
+TEST(Extrapolation, ReportsADifferentNumberOfWorkers) {
+  EXPECT_THAT(notes_of(fitted("workers: 2")), SizeIs(1));
 }
 
-TEST(Extrapolation, AFileOfTheClusterSaysIt) {
+TEST(Extrapolation, ReadsTheMeasuredSizesFromAClusterFile) {
   const test::TemporaryFolder folder;
   static_cast<void>(folder.write("c.textproto", fitted("least_bytes: 1 most_bytes: 15999")));
   const auto scenario = read_scenario(std::string("cluster { file: \"c.textproto\" } ") + kRest,
                                       folder.file("s"), Library(std::string()));
   ASSERT_TRUE(scenario) << scenario.error().message();
-  EXPECT_EQ(extrapolations(*scenario), said(fitted("least_bytes: 1 most_bytes: 15999")));
+  EXPECT_EQ(extrapolations(*scenario), notes_of(fitted("least_bytes: 1 most_bytes: 15999")));
   EXPECT_THAT(extrapolations(*scenario), SizeIs(1));
 }
 

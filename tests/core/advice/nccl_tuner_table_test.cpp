@@ -185,13 +185,13 @@ void expect_calls(const Where& where, const std::string& strategy,
   }
 }
 
-TEST(NcclTunerFile, HasFewerChannelsForAllReducesAndNccLsOwnForAllElse) {
+TEST(NcclTunerFile, LimitsTheChannelsOfAllReducesOnly) {
   for (const Where& where : kClusters)
     expect_calls(where, "algorithm: \"nccl\" channels: 2",
                  {{"NCCL_MIN_NCHANNELS", "2"}, {"NCCL_MAX_NCHANNELS", "2"}});
 }
 
-TEST(NcclTunerFile, HasTheRecommendedAlgorithmForAllReducesAlone) {
+TEST(NcclTunerFile, SetsTheRecommendedAlgorithmForAllReducesOnly) {
   for (const Where& where : kClusters) {
     expect_calls(
         where,
@@ -202,7 +202,7 @@ TEST(NcclTunerFile, HasTheRecommendedAlgorithmForAllReducesAlone) {
 
 /// The file replaces the settings of the scenario. So calls other than the gradients' all-reduces
 /// get NCCL's default choice, whatever the scenario sets.
-TEST(NcclTunerFile, HasNcclsOwnForAllElseWhateverIsSet) {
+TEST(NcclTunerFile, OtherCollectivesKeepNcclsDefaultChoice) {
   const Where where{"dgx-a100", 2};
   const Nccl own(scenario(where, "algorithm: \"nccl\""), {});
   for (const char* strategy :
@@ -221,7 +221,7 @@ TEST(NcclTunerFile, HasNcclsOwnForAllElseWhateverIsSet) {
 
 /// NVLS, PAT and in-network reduction do not support all types and operations. A call that the
 /// first matching line does not support uses the next line.
-TEST(NcclTunerFile, ServesCallsThatItsFirstLineIsNotPossibleFor) {
+TEST(NcclTunerFile, HasALineForCallsThatTheFirstLineDoesNotSupport) {
   for (const Where& where : kClusters) {
     const Scenario now = scenario(where, "algorithm: \"nccl\""),
                    recommended = scenario(
@@ -249,7 +249,7 @@ TEST(NcclTunerFile, ServesCallsThatItsFirstLineIsNotPossibleFor) {
 
 /// A communicator that is not in the scenario must not be throttled, and must not get the choice
 /// that is recommended for the gradients.
-TEST(NcclTunerFile, ServesOtherCommunicators) {
+TEST(NcclTunerFile, DoesNotLimitOtherCommunicators) {
   const Where where{"dgx-a100", 2};
   const Scenario now = scenario(where, "algorithm: \"nccl\""),
                  recommended = scenario(where, "algorithm: \"nccl\" channels: 2");
@@ -290,7 +290,7 @@ TEST(NcclTunerFile, HasLinesForTheCommunicatorsOfTheScenario) {
 
 /// If NCCL is simulated as rings, the file has lines for these rings. Other collectives have NCCL's
 /// own choice if NCCL's model knows the machine.
-TEST(NcclTunerFile, OfRingsKnowsTheOtherCollectivesToo) {
+TEST(NcclTunerFile, KeepsNcclsChoiceForOtherCollectivesIfNcclIsSimulatedAsRings) {
   const Where where{"dgx-a100", 2};
   const Scenario now = scenario(where, "algorithm: \"nccl\""),
                  rings = scenario(where, "algorithm: \"nccl\" channels: 3", "run { nccl: RINGS }");
@@ -310,7 +310,7 @@ TEST(NcclTunerFile, OfRingsKnowsTheOtherCollectivesToo) {
   }
 }
 
-TEST(NcclTunerFile, IsRefusedWhereItWouldThrottleOrNotBeRead) {
+TEST(NcclTunerFile, IsNotWrittenIfNcclCannotReadItOrItWouldSlowOtherCalls) {
   const Where where{"dgx-a100", 2};
   const Scenario old =
       scenario(where, "algorithm: \"nccl\" channels: 2 nccl { version: \"2.21.5\" }");
@@ -323,7 +323,7 @@ TEST(NcclTunerFile, IsRefusedWhereItWouldThrottleOrNotBeRead) {
   EXPECT_THAT(other.error(), HasSubstr("times does not include staging"));
 }
 
-TEST(NcclTunerFile, SaysHowManyChannelsHaveToBeMade) {
+TEST(NcclTunerFile, NamesTheNumberOfChannelsThatNcclHasToCreate) {
   const Where where{"pcie4-a100", 2, "ethernet-25"};
   const Scenario now = scenario(where, "algorithm: \"nccl\""),
                  recommended = scenario(where, "algorithm: \"nccl\" channels: 32");

@@ -31,7 +31,7 @@ Scenario scenario(const std::string& strategy) {
   return std::move(*read);
 }
 
-TEST(PredictedSetting, HasTheScenariosCollectivesAndASeriesOfAllFive) {
+TEST(PredictedSetting, HasTheCollectivesOfTheScenarioAndASeriesOfSizesForEachKind) {
   const Scenario read = scenario("algorithm: \"nccl\" bytes_per_pack: 0");
   const PredictedSetting promise = promise_of(read);
   std::map<CollectiveKind, int> series;
@@ -54,7 +54,7 @@ TEST(PredictedSetting, HasTheScenariosCollectivesAndASeriesOfAllFive) {
   EXPECT_THAT(promise_of(scenario("algorithm: \"ring\"")).collectives, testing::IsEmpty());
 }
 
-TEST(PredictedSetting, IsReadAsItWasWritten) {
+TEST(PredictedSetting, WritingAndReadingPreserveIt) {
   const PredictedSetting promise = promise_of(scenario("algorithm: \"nccl\""));
   for (const bool inside : {true, false}) {
     const Report report =
@@ -75,7 +75,7 @@ TEST(PredictedSetting, IsReadAsItWasWritten) {
   }
 }
 
-TEST(PredictedSetting, IsRefusedAtItsPlace) {
+TEST(PredictedSetting, ReportsInvalidFilesWithTheirPosition) {
   const auto message = [](const std::string& text) {
     const auto read = read_promise(text, "tune.json");
     return read ? std::string("read") : read.error().message();
@@ -92,13 +92,13 @@ PromisedCollective promised(std::int64_t bytes, double us, bool planned = false)
   return {CollectiveKind::kAllReduce, bytes, 16, 2, us, us / 2, us * 2, "ring/ll", 4, planned};
 }
 
-TEST(PredictedSetting, GradesEachMeasurementByItsBand) {
+TEST(PredictedSetting, GradesEachMeasurementByTheErrorBand) {
   const PredictedSetting promise{"s", "2.28.9", {promised(1024, 10), promised(4096, 40)}};
   const auto verdict = [&](std::int64_t bytes, double us, std::int64_t ranks = 16) {
     return grade(promise, {{CollectiveKind::kAllReduce, bytes, ranks, 2, us}}).front().verdict;
   };
   EXPECT_EQ(verdict(1024, 10), Grade::Verdict::kInside);
-  EXPECT_EQ(verdict(1024, 5), Grade::Verdict::kInside) << "the band has its ends";
+  EXPECT_EQ(verdict(1024, 5), Grade::Verdict::kInside) << "the band includes its ends";
   EXPECT_EQ(verdict(1024, 4.9), Grade::Verdict::kFaster);
   EXPECT_EQ(verdict(1024, 20.1), Grade::Verdict::kSlower);
   EXPECT_EQ(verdict(1024, 10, 8), Grade::Verdict::kNotPromised);
@@ -113,7 +113,7 @@ TEST(PredictedSetting, GradesEachMeasurementByItsBand) {
   EXPECT_EQ(verdict(2048, 41), Grade::Verdict::kSlower);
 }
 
-TEST(PredictedSetting, IsForTheNumberOfNodes) {
+TEST(PredictedSetting, ComparesOnlyMeasurementsWithTheSameNumberOfNodes) {
   PromisedCollective one_node = promised(1024, 3);
   one_node.nodes = 1;
   const PredictedSetting both{"s", "2.28.9", {promised(1024, 10), one_node}},
@@ -124,13 +124,14 @@ TEST(PredictedSetting, IsForTheNumberOfNodes) {
   };
   EXPECT_EQ(graded(both, 1).verdict, Grade::Verdict::kInside);
   EXPECT_EQ(graded(both, 2).verdict, Grade::Verdict::kFaster);
-  EXPECT_EQ(graded(both, 0).verdict, Grade::Verdict::kNotPromised) << "it may be either";
+  EXPECT_EQ(graded(both, 0).verdict, Grade::Verdict::kNotPromised)
+      << "the number of nodes is unknown, so both predictions may apply";
   EXPECT_EQ(graded(two, 0).verdict, Grade::Verdict::kFaster) << "there is only one";
   EXPECT_EQ(graded(two, 1).missing, Grade::Missing::kNodes);
   EXPECT_EQ(graded(two, 2, 2048).missing, Grade::Missing::kSize);
 }
 
-TEST(PredictedSetting, PrefersTheScenariosOwnCollectives) {
+TEST(PredictedSetting, PrefersThePredictionForTheScenariosCollectives) {
   const PredictedSetting promise{"s", "2.28.9", {promised(1024, 10), promised(1024, 30, true)}};
   const Grade one = grade(promise, {{CollectiveKind::kAllReduce, 1024, 16, 2, 30}}).front();
   EXPECT_EQ(one.promised->us, 30);

@@ -49,7 +49,7 @@ std::vector<Compared> published(const std::string& table_name, const std::string
   return list;
 }
 
-TEST(Recommend, DifferencesAreAsWrongAsAPublishedSweepSays) {
+TEST(Recommend, TheErrorOfPredictedDifferencesIsThatOfAPublishedSweep) {
   std::vector<double> errors, apart;
   for (const Compared& one : published("ddp_bucket_sweep.csv", "ddp_2_gpus.textproto"))
     errors.push_back(std::log(one.predicted_ms / one.measured_ms));
@@ -73,13 +73,13 @@ void expect_a_good_choice(const std::vector<Compared>& all) {
   EXPECT_LE(chosen->measured_ms, 1.05 * best->measured_ms) << chosen->size << " and " << best->size;
 }
 
-TEST(Recommend, TheSettingThatIsPredictedToBeBestIsNearTheBestThatWasMeasured) {
+TEST(Recommend, TheSettingPredictedToBeBestIsNearTheMeasuredBest) {
   expect_a_good_choice(published("ddp_bucket_sweep.csv", "ddp_2_gpus.textproto"));
 }
 
 /// The scenario uses the latency and rate that the sweep's author states for the network. At every
 /// size, the measured time is 30 to 40 % longer than these figures imply.
-TEST(Recommend, TheBestOfAPublishedSweepIsFoundByItsOwnLatencyAndRate) {
+TEST(Recommend, FindsTheBestSizeOfAPublishedSweepWithThePublishedLatencyAndRate) {
   const std::vector<Compared> all = published("nccl_fusion_1gbe.csv", "nccl_fusion_1gbe.textproto");
   ASSERT_EQ(all.size(), 5u);
   expect_a_good_choice(all);
@@ -89,17 +89,18 @@ TEST(Recommend, TheBestOfAPublishedSweepIsFoundByItsOwnLatencyAndRate) {
   }
 }
 
-TEST(Recommend, ChangesNothingForWhatMayBeAnError) {
+TEST(Recommend, RecommendsNoChangeForAGainWithinTheError) {
   EXPECT_FALSE(recommend(step(1000), step(1000)).change);
   EXPECT_FALSE(recommend(step(1000), step(1010)).change);
   const Advice little = recommend(step(1000), step(980));
   EXPECT_FALSE(little.change);
   EXPECT_LT(little.min_gain, 0);
   EXPECT_NEAR(little.gain, 0.02, 1e-12) << "less than the error of a predicted difference";
-  EXPECT_NE(little.why, recommend(step(1000), step(1010)).why) << "something was faster here";
+  EXPECT_NE(little.why, recommend(step(1000), step(1010)).why)
+      << "the reason differs because one setting is faster here";
 }
 
-TEST(Recommend, SaysWhatIsLeftOfAGainAtLeast) {
+TEST(Recommend, ReportsTheGainThatRemainsAfterTheError) {
   const Advice much = recommend(step(1000), step(800));
   EXPECT_TRUE(much.change);
   EXPECT_NEAR(much.gain, 0.2, 1e-12);

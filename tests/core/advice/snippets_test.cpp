@@ -58,7 +58,7 @@ Snippet of(const std::vector<Snippet>& list, const std::string& framework) {
 
 // --- units ---
 
-TEST(Snippets, TensorFlowCountsBytes) {
+TEST(Snippets, TensorFlowTakesBytes) {
   const Snippet nccl = of(snippets("algorithm: \"nccl\" bytes_per_pack: 26214400"), "TensorFlow 2");
   EXPECT_THAT(nccl.text, HasSubstr("bytes_per_pack=26214400,"));
   EXPECT_THAT(nccl.text, HasSubstr("CommunicationImplementation.NCCL"));
@@ -71,7 +71,7 @@ TEST(Snippets, TensorFlowCountsBytes) {
   EXPECT_TRUE(ring.as_simulated);
 }
 
-TEST(Snippets, ServersOfVariablesHaveTheirPartitionerAndPlacement) {
+TEST(Snippets, ParameterServersHaveTheirPartitionerAndPlacement) {
   const auto servers = [](const std::string& fields) {
     const auto read = read_scenario(
         std::string(
@@ -121,7 +121,7 @@ TEST(Snippets, ServersOfVariablesHaveTheirPartitionerAndPlacement) {
   }
 }
 
-TEST(Snippets, PytorchCountsMebibytesAndItsFirstBucketBytes) {
+TEST(Snippets, PytorchTakesMebibytesExceptForTheFirstBucket) {
   const Snippet own = of(
       snippets("algorithm: \"nccl\" pytorch_ddp { bucket_cap_mb: 12.5 first_bucket_bytes: 65536 }"),
       "PyTorch DDP");
@@ -136,20 +136,20 @@ TEST(Snippets, PytorchCountsMebibytesAndItsFirstBucketBytes) {
   EXPECT_FALSE(nearest.as_simulated);
 }
 
-TEST(Snippets, MebibytesComeBackToTheSameByte) {
+TEST(Snippets, MebibytesConvertBackToTheSameNumberOfBytes) {
   EXPECT_EQ(in_mebibytes(26214400), "25");
   EXPECT_EQ(in_mebibytes(524288), "0.5");
   for (const std::int64_t bytes : {1, 999, 25'000'000, 123'456'789, 1'000'000'007})
     EXPECT_EQ(std::llround(std::stod(in_mebibytes(bytes)) * 1048576), bytes);
 }
 
-TEST(Snippets, HorovodCountsBytesInItsVariableAndMebibytesInItsOption) {
+TEST(Snippets, HorovodTakesBytesInTheVariableAndMebibytesInTheOption) {
   const Snippet one = of(snippets("algorithm: \"nccl\" bytes_per_pack: 67108864"), "Horovod");
   EXPECT_EQ(one.text, "export HOROVOD_FUSION_THRESHOLD=67108864\n");
   EXPECT_THAT(one.remark, HasSubstr("--fusion-threshold-mb 64;"));
 }
 
-TEST(Snippets, DeepSpeedAndMegatronCountElements) {
+TEST(Snippets, DeepSpeedAndMegatronTakeElements) {
   const auto of_bytes = snippets("algorithm: \"nccl\" bytes_per_pack: 160000000");
   EXPECT_THAT(of(of_bytes, "DeepSpeed").text, HasSubstr("\"reduce_bucket_size\": 40000000,"));
   EXPECT_THAT(of(of_bytes, "Megatron-LM").text,
@@ -173,10 +173,10 @@ TEST(Snippets, DeepSpeedAndMegatronCountElements) {
               Not(HasSubstr("--overlap")));
 }
 
-TEST(Snippets, BytePsCountsBytes) {
+TEST(Snippets, BytePsTakesBytes) {
   EXPECT_EQ(of(snippets("algorithm: \"pscpu\" byteps { partition_bytes: 1024000 }"), "BytePS").text,
             "export BYTEPS_PARTITION_BYTES=1024000\n")
-      << "of 8 GPUs: 32 KiB, which it is a multiple of";
+      << "partitions are multiples of 32 KiB with 8 GPUs";
   EXPECT_THAT(of(snippets("algorithm: \"pscpu\" bytes_per_pack: 4096000"), "BytePS").text,
               HasSubstr("=4096000"));
   EXPECT_EQ(of(snippets("byteps { servers_on_workers: 2 scheduling_credit: 4 key_hash_fn: SDBM }"),
@@ -187,7 +187,7 @@ TEST(Snippets, BytePsCountsBytes) {
             "DMLC_NUM_SERVER=2\n");
 }
 
-TEST(Snippets, HorovodCountsBytesAndMilliseconds) {
+TEST(Snippets, HorovodTakesBytesAndMilliseconds) {
   EXPECT_EQ(
       of(snippets("algorithm: \"nccl\" horovod { fusion_threshold: 1000000 cycle_time_ms: 2.5 }"),
          "Horovod")
@@ -219,7 +219,7 @@ TEST(Snippets, LimitsOfSpecsAreElements) {
 
 /// NCCL chooses the algorithm and the protocol itself if the scenario sets only the number of
 /// channels.
-TEST(Snippets, NcclsVariablesAreThoseOfTheScenario) {
+TEST(Snippets, SetsTheNcclVariablesOfTheScenario) {
   const auto channels =
       snippets("algorithm: \"nccl\" bytes_per_pack: 0 channels: 4 reduction: MEAN");
   EXPECT_EQ(of(channels, "NCCL's variables").text,
@@ -233,10 +233,10 @@ TEST(Snippets, NcclsVariablesAreThoseOfTheScenario) {
   EXPECT_EQ(of(buffers, "NCCL's variables").text, "export NCCL_BUFFSIZE=8388608\n");
   EXPECT_TRUE(of(buffers, "NCCL's tuner").text.empty()) << "the plugin knows nothing of buffers";
   EXPECT_TRUE(of(snippets("algorithm: \"nccl\""), "NCCL's variables").text.empty())
-      << "its own choice";
+      << "NCCL's default choice needs no variables";
 }
 
-TEST(Snippets, SayWhyThereIsNoFileForNcclsTuner) {
+TEST(Snippets, StateWhyThereIsNoFileForNcclsTuner) {
   const Scenario old = scenario("algorithm: \"nccl\" channels: 2 nccl { version: \"2.21.5\" }");
   const Snippets made = snippets_of(old, test::shipped_library());
   EXPECT_TRUE(of(made.list, "NCCL's tuner").text.empty());
@@ -246,7 +246,7 @@ TEST(Snippets, SayWhyThereIsNoFileForNcclsTuner) {
 
 /// A snippet is simulated by a scenario that packs gradients by the rule of the snippet's
 /// framework.
-TEST(Snippets, AreReadAsTheirFrameworksPack) {
+TEST(Snippets, AreSimulatedWithThePackingRuleOfTheirFramework) {
   for (const char* algorithm : {"nccl", "ring", "pscpu", "xring"}) {
     const std::string packs =
         std::string(algorithm) == "xring" ? "num_packs: 3 shards: 2" : "bytes_per_pack: 26214400";
@@ -262,7 +262,7 @@ TEST(Snippets, AreReadAsTheirFrameworksPack) {
         if (snippet.framework == "PyTorch DDP") {
           EXPECT_EQ(options_of<PytorchDdp>(s)->bucket_cap.count(), 26214400);
           EXPECT_EQ(options_of<PytorchDdp>(s)->first_bucket.count(), 26214400)
-              << "a cap is the first one's, too";
+              << "a cap also applies to the first bucket";
         }
         if (snippet.framework == "Horovod") {
           EXPECT_EQ(options_of<Horovod>(s)->fusion_threshold.count(), 26214400);
@@ -280,7 +280,8 @@ TEST(Snippets, AreReadAsTheirFrameworksPack) {
         EXPECT_EQ(tf && tf->collective_all_reduce, snippet.framework == "TensorFlow 2");
         EXPECT_EQ(s.spec.has_value(), snippet.framework == "TensorFlow 1");
         if (s.framework && !tf) {
-          EXPECT_EQ(read->plan.update, Update::kAfterAll) << "as its optimizer steps";
+          EXPECT_EQ(read->plan.update, Update::kAfterAll)
+              << "each bucket is updated by its optimizer";
         }
       }
     }
@@ -289,7 +290,7 @@ TEST(Snippets, AreReadAsTheirFrameworksPack) {
 
 /// Newer releases of PyTorch take the size of the first bucket from bucket_cap_mb if the user sets
 /// it.
-TEST(Snippets, OfDdpAreReadAsOlderAndNewerReleasesDo) {
+TEST(Snippets, DdpIsSimulatedAsOlderAndAsNewerReleases) {
   const Snippet own = of(
       snippets("algorithm: \"nccl\" pytorch_ddp { bucket_cap_mb: 12.5 first_bucket_bytes: 65536 }"),
       "PyTorch DDP");
@@ -299,20 +300,20 @@ TEST(Snippets, OfDdpAreReadAsOlderAndNewerReleasesDo) {
   EXPECT_EQ(own.readings[1][0].value, "");
   const Snippet usual_cap =
       of(snippets("algorithm: \"nccl\" pytorch_ddp { first_bucket_bytes: 65536 }"), "PyTorch DDP");
-  EXPECT_EQ(usual_cap.readings.size(), 1u) << "all releases obey it where there is no cap";
+  EXPECT_EQ(usual_cap.readings.size(), 1u) << "all releases use it if there is no cap";
   EXPECT_THAT(usual_cap.text, AllOf(HasSubstr("_DEFAULT_FIRST_BUCKET_BYTES = 65536"),
                                     Not(HasSubstr("bucket_cap_mb"))));
 }
 
 /// If a ring is not NCCL's, the snippet names the backend.
-TEST(Snippets, NameTheBackendOfARing) {
+TEST(Snippets, NameGlooIfTheRingIsNotNccls) {
   EXPECT_THAT(of(snippets("algorithm: \"ring\" bytes_per_pack: 52428800"), "PyTorch DDP").text,
               HasSubstr("\"gloo\""));
   EXPECT_THAT(of(snippets("algorithm: \"nccl\" bytes_per_pack: 52428800"), "PyTorch DDP").text,
               Not(HasSubstr("gloo")));
 }
 
-TEST(Snippets, AreOfFrameworksThatHaveTheStrategy) {
+TEST(Snippets, AreEmptyForFrameworksWithoutTheStrategy) {
   EXPECT_TRUE(
       of(snippets("algorithm: \"pscpu\" bytes_per_pack: 1000"), "PyTorch DDP").text.empty());
   EXPECT_TRUE(of(snippets("algorithm: \"ring\" bytes_per_pack: 1000"), "BytePS").text.empty());
@@ -341,7 +342,7 @@ void expect_parses(const Snippet& snippet) {
   EXPECT_EQ(o.status, 0) << snippet.framework << ":\n" << snippet.text << o.err;
 }
 
-TEST(Snippets, AreWhatTheirLanguagesParse) {
+TEST(Snippets, AreValidInTheirLanguages) {
   if (!test::have_program("python3")) GTEST_SKIP() << "no python3 here";
   std::set<std::string> seen;
   for (const char* strategy :

@@ -142,7 +142,7 @@ TEST_P(Proof, StarChainAndSwitch) {
   }
 }
 
-TEST_P(Proof, Stages) {
+TEST_P(Proof, StagesInsideWorkers) {
   for (const int per_worker : {1, 2, 3}) {
     for (const std::int64_t e : {std::int64_t{0}, std::int64_t{1}, std::int64_t{97}}) {
       const StageGroup group{n(), per_worker, true};
@@ -208,7 +208,7 @@ TEST(Ring, EveryRankSendsTwoTimesRanksMinusOneChunks) {
   }
 }
 
-TEST(Ring, AllRanksTogetherSendEveryElementTwoTimesRanksMinusOneTimes) {
+TEST(Ring, AllRanksTogetherSendEachElementTwiceRanksMinusOneTimes) {
   for (const int n : {2, 3, 5, 8}) {
     for (const std::int64_t e : {1, 2, 4, 7, 100}) {
       const auto ring = ring_all_reduce(n, e);
@@ -219,7 +219,7 @@ TEST(Ring, AllRanksTogetherSendEveryElementTwoTimesRanksMinusOneTimes) {
   }
 }
 
-TEST(Ring, AMillionRanksTakeNoMemoryAndAnswerAtOnce) {
+TEST(Ring, AScheduleOfAMillionRanksTakesNoMemory) {
   const std::int32_t n = 1 << 20;
   const auto ring = ring_all_reduce(n, std::int64_t{1} << 30);
   EXPECT_EQ(ring->steps(777'777, 0), 2 * std::int64_t{n} - 1);
@@ -229,7 +229,7 @@ TEST(Ring, AMillionRanksTakeNoMemoryAndAnswerAtOnce) {
   EXPECT_TRUE(middle.to.relative);
 }
 
-TEST(DoubleTree, RanksAddInOneTreeAndSendAtMostTwice) {
+TEST(DoubleTree, EachRankAddsInOneTreeAndSendsAtMostTwice) {
   for (const int n : {2, 3, 6, 7, 8, 64, 100}) {
     const auto tree = double_tree_all_reduce(Contract::all_reduce(n, 2000), 100);
     std::int64_t total = 0;
@@ -239,8 +239,9 @@ TEST(DoubleTree, RanksAddInOneTreeAndSendAtMostTwice) {
       total += sent_by(*tree, r).elements;
       if (receives(tree->step(r, 0, 0).kind) && receives(tree->step(r, 2, 0).kind)) ++in_both;
     }
-    EXPECT_LE(in_both, n % 2) << n << " ranks: of an odd number the root of the first";
-    EXPECT_EQ(total, 2 * (n - 1) * 2000) << n << " ranks: each but the root up, and down to it";
+    EXPECT_LE(in_both, n % 2) << n << " ranks: with an odd number, the root of the first tree";
+    EXPECT_EQ(total, 2 * (n - 1) * 2000)
+        << n << " ranks: one message up from, and one down to, each rank except the root";
   }
 }
 
@@ -254,7 +255,7 @@ TEST(DoubleTree, HasTwoTimesTheLogarithmOfHopsOverAMillionRanks) {
   EXPECT_GT(hops, 2);
 }
 
-TEST(Shuffle, ContributorsSendTheirBufferOnceAndGatherRanksAnswerEveryone) {
+TEST(Shuffle, ContributorsSendTheirBufferOnceAndGatherRanksSendTheSumToAll) {
   const auto shuffle = shuffle_all_reduce(10, 8, {8, 9}, 1001, Engine::kCpu, Engine::kCpu);
   for (Rank r = 0; r < 8; ++r) EXPECT_EQ(sent_by(*shuffle, r).elements, 1001);
   EXPECT_EQ(sent_by(*shuffle, 8).elements, 8 * 500);

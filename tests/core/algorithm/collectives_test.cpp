@@ -108,7 +108,7 @@ class EveryCollective : public testing::TestWithParam<int> {
   }
 };
 
-TEST_P(EveryCollective, Rings) {
+TEST_P(EveryCollective, IsProvedOnRings) {
   for (const Kind kind : {Kind::kReduceScatter, Kind::kAllGather}) {
     prove(kind, "one ring", [](const Contract& c) { return ring_blocks(c); });
     for (const int per_worker : {1, 2, 3}) {
@@ -120,7 +120,7 @@ TEST_P(EveryCollective, Rings) {
   }
 }
 
-TEST_P(EveryCollective, Chains) {
+TEST_P(EveryCollective, IsProvedOnChains) {
   for (const Kind kind : {Kind::kBroadcast, Kind::kReduce}) {
     prove(kind, "one chain", [](const Contract& c) { return chain(c, {}); });
     for (const int per_worker : {1, 2, 3}) {
@@ -131,14 +131,14 @@ TEST_P(EveryCollective, Chains) {
   }
 }
 
-TEST_P(EveryCollective, InOneHop) {
+TEST_P(EveryCollective, IsProvedWithDirectMessages) {
   for (const Kind kind : collective_kinds()) {
     if (kind == Kind::kAllReduce) continue;
     prove(kind, "direct messages", [](const Contract& c) { return direct(c, Engine::kCpu); });
   }
 }
 
-TEST_P(EveryCollective, ByHalves) {
+TEST_P(EveryCollective, IsProvedByRecursiveHalving) {
   if (!power_of_two()) return;
   for (const Kind kind : {Kind::kReduceScatter, Kind::kAllGather, Kind::kBroadcast, Kind::kReduce,
                           Kind::kGather, Kind::kScatter})
@@ -149,7 +149,7 @@ TEST_P(EveryCollective, ByHalves) {
           [](const Contract& c) { return halving(c, Segments::kWhole, Engine::kCpu); });
 }
 
-TEST_P(EveryCollective, AllReducesOutOfPlaceToo) {
+TEST_P(EveryCollective, AllReducesAreProvedOutOfPlace) {
   const Kind all = Kind::kAllReduce;
   prove(all, "ring", [this](const Contract& c) {
     return ring_all_reduce(n(), c.elements, {.input_shift = c.input_shift});
@@ -177,7 +177,7 @@ TEST_P(EveryCollective, AllReducesOutOfPlaceToo) {
         [](const Contract& c) { return recursive_doubling_all_reduce(c, Engine::kCpu); });
 }
 
-TEST_P(EveryCollective, StarsAndMeans) {
+TEST_P(EveryCollective, StarsAreProvedWithAndWithoutTheMean) {
   for (const Rank root : {0, n() / 2, n() - 1}) {
     for (const std::int64_t e : {0, 1, 97}) {
       const Contract contract = Contract::of(Kind::kReduce, n(), e, root, true);
@@ -216,7 +216,7 @@ std::int64_t elements_sent_by(const Schedule& schedule, Rank rank) {
   return sent;
 }
 
-TEST(Bytes, OfRingsAreTheLeastPossible) {
+TEST(Bytes, RingsSendTheMinimum) {
   for (const Kind kind : {Kind::kReduceScatter, Kind::kAllGather}) {
     for (const int n : {2, 5, 8}) {
       const Contract contract = Contract::of(kind, n, 40 * n, 0, true);
@@ -226,7 +226,7 @@ TEST(Bytes, OfRingsAreTheLeastPossible) {
   }
 }
 
-TEST(Bytes, OfHalvesAreAsManyAsARingsInFewerSteps) {
+TEST(Bytes, HalvingSendsAsManyBytesAsARingInFewerSteps) {
   for (const Kind kind : {Kind::kReduceScatter, Kind::kAllGather}) {
     const Contract contract = Contract::of(kind, 8, 800, 0, false);
     const auto schedule = halving(contract, Segments::kHalves, Engine::kCpu);
@@ -237,17 +237,17 @@ TEST(Bytes, OfHalvesAreAsManyAsARingsInFewerSteps) {
   }
 }
 
-TEST(Bytes, OfABroadcastByHalvesAreSpreadOverTheRanks) {
+TEST(Bytes, ABroadcastByHalvingSpreadsItsBytesOverTheRanks) {
   const auto schedule =
       halving(Contract::of(Kind::kBroadcast, 8, 800, 3, false), Segments::kHalves, Engine::kCpu);
   EXPECT_EQ(elements_sent_by(*schedule, 3), 1400)
       << "the root sends it in halves, and then its part in the all-gather";
   const auto tree =
       halving(Contract::of(Kind::kBroadcast, 8, 800, 3, false), Segments::kWhole, Engine::kCpu);
-  EXPECT_EQ(elements_sent_by(*tree, 3), 2400) << "three times all of it";
+  EXPECT_EQ(elements_sent_by(*tree, 3), 2400) << "three times the whole buffer";
 }
 
-TEST(OutOfPlace, OfRingsCopiesOnlyWhatARankGetsFromItself) {
+TEST(OutOfPlace, RingsCopyOnlyTheDataThatARankKeeps) {
   const auto copied = [](const Schedule& schedule, Rank rank) {
     std::int64_t elements = 0;
     for (Lane l = 0; l < schedule.lanes(rank); ++l) {

@@ -38,7 +38,7 @@ TfRingOptions rings(TaskOrder order, const std::vector<std::int32_t>& offsets,
 
 // --- order ---
 
-TEST(TaskOrder, NumbersAreSortedAsTextSortsThem) {
+TEST(TaskOrder, SortsTaskNumbersAsText) {
   for (const std::int64_t count : {1, 2, 9, 10, 11, 12, 99, 100, 101, 130, 1000, 1017}) {
     std::vector<std::string> names;
     for (std::int64_t i = 0; i < count; ++i) names.push_back(std::to_string(i));
@@ -51,7 +51,7 @@ TEST(TaskOrder, NumbersAreSortedAsTextSortsThem) {
   }
 }
 
-TEST(TaskOrder, ADeviceFollowsTheStrongestLinkThenTheFirstThatIsLeft) {
+TEST(TaskOrder, RingFollowsTheStrongestLinkAndThenTheFirstRemainingDevice) {
   // Device 0 has a strong link to 2 and a weak link to 1. Device 2 has only a link back to 0, so no
   // link leads on from there.
   const std::vector<LinkedDevice> devices{
@@ -63,7 +63,7 @@ TEST(TaskOrder, ADeviceFollowsTheStrongestLinkThenTheFirstThatIsLeft) {
     EXPECT_EQ(ring_device_order(devices, ignored), (std::vector<int>{0, 2, 1, 3})) << ignored;
 }
 
-TEST(Subdivision, PositionsAndDevicesAreEachOthersInverse) {
+TEST(Subdivision, PositionsAndDevicesAreInverseMappings) {
   for (const int m : {1, 2, 3, 8}) {
     for (int offset = 1 - m; offset < m; ++offset) {
       for (int i = 0; i < m; ++i)
@@ -74,8 +74,9 @@ TEST(Subdivision, PositionsAndDevicesAreEachOthersInverse) {
 
 // --- chunks ---
 
-TEST(AlignedChunk, AWholeUnitTooManyWhereItFitsAlready) {
-  EXPECT_EQ(aligned_chunk(128, 8, 4, 64), 32) << "16 fit: another unit";
+TEST(AlignedChunk, AddsAnAlignmentUnitEvenIfTheSizeIsAligned) {
+  EXPECT_EQ(aligned_chunk(128, 8, 4, 64), 32)
+      << "16 fit without padding, and one more unit is added";
   EXPECT_EQ(aligned_chunk(8 * 15, 8, 4, 64), 16) << "less than a unit becomes one";
   EXPECT_EQ(aligned_chunk(8 * 17, 8, 4, 64), 32);
   EXPECT_EQ(aligned_chunk(0, 8, 4, 64), 16);
@@ -205,7 +206,7 @@ std::vector<std::vector<Hop>> sent_by_fields(std::int64_t n, std::int64_t filled
   }
 }
 
-TEST(TfRing, SendsTheFieldsInTensorFlowsOrder) {
+TEST(TfRing, SendsTheChunksInTensorFlowsOrder) {
   Random random(3);
   for (const std::int64_t n : {2, 3, 4, 7, 8}) {
     for (std::int64_t filled = 0; filled <= n; ++filled) {
@@ -234,7 +235,7 @@ TEST(TfRing, SendsTheFieldsInTensorFlowsOrder) {
   }
 }
 
-TEST(TfRing, EveryChunkThatHoldsAnythingMakesTwoTimesRanksMinusOneHops) {
+TEST(TfRing, EveryNonEmptyChunkMakesTwiceRanksMinusOneHops) {
   for (const int n : {2, 3, 8}) {
     for (const std::int64_t e : {1, 40, 128, 1001}) {
       const Contract contract = Contract::all_reduce(n, e);
@@ -251,7 +252,7 @@ TEST(TfRing, EveryChunkThatHoldsAnythingMakesTwoTimesRanksMinusOneHops) {
   }
 }
 
-TEST(TfRing, AMillionRanksTakeNoMemoryAndAnswerAtOnce) {
+TEST(TfRing, AScheduleOfAMillionRanksTakesNoMemory) {
   const std::int32_t workers = 1 << 17;
   const Contract contract = Contract::all_reduce(8 * workers, std::int64_t{1} << 30);
   const TaskOrder order(workers, {0, 1, 2, 3, 7, 4, 5, 6}, true);

@@ -8,7 +8,7 @@ namespace tutti::core {
 namespace {
 
 /// SOURCE: RFC 3720, appendix B.4; the check value of the Rocksoft model.
-TEST(Crc32c, HasTheVectorsOfItsStandard) {
+TEST(Crc32c, MatchesTheTestVectorsOfTheStandard) {
   EXPECT_EQ(crc32c("123456789"), 0xE3069283u);
   EXPECT_EQ(crc32c(std::string(32, '\0')), 0x8A9136AAu);
   EXPECT_EQ(crc32c(std::string(32, '\xff')), 0x62A8AB43u);
@@ -18,7 +18,7 @@ TEST(Crc32c, HasTheVectorsOfItsStandard) {
   EXPECT_EQ(crc32c(""), 0u);
 }
 
-TEST(Crc32c, IsTheSameWithAndWithoutTheInstruction) {
+TEST(Crc32c, IsTheSameWithAndWithoutTheCpuInstruction) {
   std::string bytes;
   for (int i = 0; i < 100; ++i) {
     EXPECT_EQ(crc32c(bytes), crc32c_by_tables(bytes)) << i;
@@ -26,7 +26,7 @@ TEST(Crc32c, IsTheSameWithAndWithoutTheInstruction) {
   }
 }
 
-TEST(Crc32c, SeesEveryFlippedBit) {
+TEST(Crc32c, DetectsEveryFlippedBit) {
   std::string bytes;
   for (int i = 0; i < 61; ++i) bytes += static_cast<char>(i * 37);
   const std::uint32_t right = crc32c(bytes);

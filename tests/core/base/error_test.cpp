@@ -5,7 +5,7 @@
 namespace tutti::core {
 namespace {
 
-TEST(Error, ShowsEveryProblemWithItsPlace) {
+TEST(Error, ShowsEveryProblemWithItsPosition) {
   Problems problems;
   problems.add({"a.textproto", 3, 7}, "x must be above 0 (got {})", -5);
   problems.add({}, "no place");
@@ -13,7 +13,7 @@ TEST(Error, ShowsEveryProblemWithItsPlace) {
             "a.textproto:3:7: x must be above 0 (got -5)\nno place");
 }
 
-TEST(Problems, ComeInTheOrderOfTheTextFileByFile) {
+TEST(Problems, AreSortedByFileAndPosition) {
   Problems problems;
   problems.add({"b", 9, 1}, "late");
   problems.add({"a", 1, 1}, "other file");
@@ -23,7 +23,7 @@ TEST(Problems, ComeInTheOrderOfTheTextFileByFile) {
             "b:2:3: first\nb:2:5: second\nb:9:1: late\na:1:1: other file");
 }
 
-TEST(Problems, ConsequencesOfAKnownProblemStaySilent) {
+TEST(Problems, IgnoreConsequencesOfAKnownProblem) {
   Problems problems;
   problems.add({"a", 1, 1}, "nan is not a number");
   problems.ignore_later_ones_at({"a", 1, 1});
@@ -31,7 +31,7 @@ TEST(Problems, ConsequencesOfAKnownProblemStaySilent) {
   EXPECT_EQ(problems.size(), 1u);
 }
 
-TEST(Problems, OnlyThePlaceThatIsKnownStaysSilent) {
+TEST(Problems, AreIgnoredOnlyAtTheGivenPosition) {
   Problems problems;
   problems.ignore_later_ones_at({"a", 1, 2});
   problems.ignore_later_ones_at({"b", 1, 1});
@@ -41,20 +41,20 @@ TEST(Problems, OnlyThePlaceThatIsKnownStaysSilent) {
   EXPECT_EQ(problems.take().value().message(), "a:1:1: wrong\na:2:2: wrong\nc:1:2: wrong");
 }
 
-TEST(Problems, EndWhereThereAreTooManyToRead) {
+TEST(Problems, AreFullAt200) {
   Problems problems;
   for (int line = 1; line <= 199; ++line) problems.add({"a", line, 1}, "wrong");
   EXPECT_FALSE(problems.full());
   for (int line = 200; line <= 1000; ++line) problems.add({"a", line, 1}, "wrong");
   EXPECT_TRUE(problems.full());
-  EXPECT_EQ(problems.size(), 1000u) << "whoever compares sizes learns of each";
+  EXPECT_EQ(problems.size(), 1000u) << "the number of problems includes those that are not stored";
   const Error error = problems.take().value();
   ASSERT_EQ(error.problems().size(), 201u);
   EXPECT_EQ(to_string(error.problems().back()),
             "a: only the first 200 problems are shown; fix them to see the rest");
 }
 
-TEST(DidYouMean, FindsSlipsAndBeginnings) {
+TEST(DidYouMean, SuggestsNamesWithTyposOrTheSamePrefix) {
   const std::vector<std::string> names{"ring", "halving_doubling", "pscpu", "resnet50_torchvision"};
   EXPECT_EQ(did_you_mean("rnig", names), "; did you mean \"ring\"?");
   EXPECT_EQ(did_you_mean("resnet50", names), "; did you mean \"resnet50_torchvision\"?");

@@ -10,7 +10,7 @@
 namespace tutti::core {
 namespace {
 
-TEST(FlatIndex, NumbersKeysInTheOrderInWhichTheyCome) {
+TEST(FlatIndex, NumbersKeysInTheOrderOfInsertion) {
   Random random(1);
   FlatIndex index;
   std::vector<std::pair<std::uint64_t, std::uint64_t>> keys;
@@ -28,7 +28,7 @@ TEST(FlatIndex, NumbersKeysInTheOrderInWhichTheyCome) {
   EXPECT_EQ(index.size(), static_cast<std::int32_t>(expected.size()));
 }
 
-TEST(FlatIndex, KeysOfOneHashAreKeptApart) {
+TEST(FlatIndex, DistinguishesKeysWithEqualHashes) {
   FlatIndex index;
   for (std::int32_t key = 0; key < 100; ++key)
     EXPECT_EQ(index.find_or_add(7, [&](std::int32_t n) { return n == key; }), std::pair(key, true));

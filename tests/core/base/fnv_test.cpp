@@ -8,7 +8,7 @@
 namespace tutti::core {
 namespace {
 
-TEST(Fnv, BytesAreHashedAsPublished) {
+TEST(Fnv, MatchesPublishedHashes) {
   // SOURCE: Fowler, Noll, Vo, test vectors of FNV-1a, 64 bits: "", "a", "foobar".
   const auto hash = [](std::string_view text) {
     Fnv fnv;
@@ -20,7 +20,7 @@ TEST(Fnv, BytesAreHashedAsPublished) {
   EXPECT_EQ(hash("foobar"), 0x85944171f73967e8u);
 }
 
-TEST(Fnv, EveryBitOfWordsMatters) {
+TEST(Fnv, EveryBitOfAWordChangesTheHash) {
   std::vector<std::byte> buffer(21);
   std::set<std::uint64_t> hashes;
   const auto add = [&] {

@@ -9,7 +9,7 @@
 namespace tutti::core {
 namespace {
 
-TEST(Median, HasAsManyBelowAsAbove) {
+TEST(Median, IsTheMiddleOfTheSortedValues) {
   Random random(7);
   for (std::size_t n = 1; n <= 60; ++n) {
     std::vector<double> values;

@@ -13,7 +13,7 @@ double converted(const char* field, const char* written) {
   return number && *number ? **number : -1;
 }
 
-TEST(Quantity, IsConvertedToTheUnitOfTheField) {
+TEST(Quantity, ConvertsToTheUnitOfTheField) {
   EXPECT_EQ(converted("bytes_per_pack", "25MiB"), 26214400);
   EXPECT_EQ(converted("agg_small_grads_max_bytes", "1.5KB"), 1500);
   EXPECT_EQ(converted("bytes", "3B"), 3);
@@ -27,7 +27,7 @@ TEST(Quantity, IsConvertedToTheUnitOfTheField) {
   EXPECT_EQ(converted("latency_us", "-3us"), -3);
 }
 
-TEST(Quantity, WithoutAUnitIsNoQuantity) {
+TEST(Quantity, ANumberWithoutAUnitIsNotAQuantity) {
   for (const char* written : {"25", "1e6", "", "MiB", "0x1F", "5f", "12 MiB", "5parsecs", "inf"}) {
     const auto number = in_unit_of("bytes_per_pack", written);
     ASSERT_TRUE(number) << written;
@@ -35,7 +35,7 @@ TEST(Quantity, WithoutAUnitIsNoQuantity) {
   }
 }
 
-TEST(Quantity, OfAnotherKindIsRefused) {
+TEST(Quantity, RefusesUnitsOfAnotherKind) {
   EXPECT_EQ(in_unit_of("latency_us", "25MiB").error(),
             "25MiB is not a time, such as 500ns, 10us, 1.5ms or 2s");
   EXPECT_EQ(in_unit_of("bytes_per_pack", "25GB/s").error(),

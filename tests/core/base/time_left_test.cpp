@@ -7,7 +7,7 @@ namespace {
 
 std::string once(double share, double seconds) { return TimeLeft().text(share, seconds); }
 
-TEST(TimeLeft, IsToldOnceItCanBeKnown) {
+TEST(TimeLeft, IsShownAfterEnoughProgress) {
   EXPECT_EQ(once(0.001, 20), "0 %");
   EXPECT_EQ(once(0.25, 3), "25 %, 9 s left");
   EXPECT_EQ(once(0.25, 0.1), "25 %");
@@ -16,7 +16,7 @@ TEST(TimeLeft, IsToldOnceItCanBeKnown) {
   EXPECT_EQ(once(7, 60), "100 %");
 }
 
-TEST(TimeLeft, FallsBetweenLeapsAndIsNotToldWhenItWasTooShort) {
+TEST(TimeLeft, CountsDownBetweenUpdatesAndIsHiddenOnceItHasElapsed) {
   TimeLeft left;
   EXPECT_EQ(left.text(0, 10), "0 %");
   EXPECT_EQ(left.text(0.25, 20), "25 %, 60 s left");

@@ -8,7 +8,7 @@
 namespace tutti::core {
 namespace {
 
-TEST(TransferTime, IsExactWhereItComesOutEven) {
+TEST(TransferTime, IsExactIfTheQuotientIsAWholeNumber) {
   EXPECT_EQ(transfer_time(Bytes(1), Bandwidth(25'000'000'000)), picoseconds(40));
   EXPECT_EQ(transfer_time(Bytes(8'388'608), Bandwidth(25'000'000'000)), picoseconds(335'544'320));
   EXPECT_EQ(transfer_time(Bytes(0), Bandwidth(1)), picoseconds(0));
@@ -20,7 +20,7 @@ TEST(TransferTime, RoundsUpToTheNextPicosecond) {
   EXPECT_EQ(transfer_time(Bytes(3), Bandwidth(3)), picoseconds(1'000'000'000'000));
 }
 
-TEST(TransferTime, AgreesWithWideArithmeticOnBothSidesOfTheFastPath) {
+TEST(TransferTime, TheFastPathAgreesWith128BitArithmetic) {
   Random random(7);
   for (int i = 0; i < 100'000; ++i) {
     const auto bytes = static_cast<std::int64_t>(random.next() >> (1 + random.below(62)));
@@ -39,7 +39,7 @@ TEST(TransferTime, SaturatesInsteadOfOverflowing) {
   EXPECT_EQ(transfer_time(Bytes(std::int64_t{1} << 60), Bandwidth(1)), kLongestDuration);
 }
 
-TEST(Conversion, TakesTheNearestWholeUnit) {
+TEST(Conversion, RoundsToTheNearestUnit) {
   EXPECT_EQ(time_from_us(1.5), nanoseconds(1'500));
   EXPECT_EQ(time_from_us(0.0000014), picoseconds(1));
   EXPECT_EQ(bandwidth_from_gb_per_s(25), Bandwidth(25'000'000'000));
@@ -52,7 +52,7 @@ TEST(Conversion, RoundsPartsPerMillion) {
   EXPECT_EQ(ppm_from_share(0), 0);
 }
 
-TEST(Show, HasThreeDigitsThatMatter) {
+TEST(Show, ShowsThreeSignificantDigits) {
   EXPECT_EQ(show(picoseconds(0)), "0 s");
   EXPECT_EQ(show(picoseconds(999)), "999 ps");
   EXPECT_EQ(show(nanoseconds(1'234)), "1.23 µs");
@@ -69,7 +69,7 @@ TEST(Show, HasThreeDigitsThatMatter) {
   EXPECT_EQ(show_share(0.0001), "<0.1 %");
 }
 
-TEST(Show, LetsDifferentTimesLookDifferent) {
+TEST(Show, DifferentTimesHaveDifferentTexts) {
   using Texts = std::vector<std::string>;
   EXPECT_EQ(show_distinct({milliseconds(112), milliseconds(113)}), (Texts{"112 ms", "113 ms"}));
   EXPECT_EQ(show_distinct({microseconds(112'040), microseconds(112'050), microseconds(112'040)}),
@@ -81,7 +81,7 @@ TEST(Show, LetsDifferentTimesLookDifferent) {
   EXPECT_EQ(show_distinct({}), Texts());
 }
 
-TEST(Random, IsTheSameEverywhere) {
+TEST(Random, GeneratesTheSameNumbersOnEveryPlatform) {
   Random random(42);
   EXPECT_EQ(random.next(), 13679457532755275413u);
   EXPECT_EQ(random.next(), 2949826092126892291u);

@@ -44,7 +44,7 @@ std::vector<std::string> names_of(const ClusterFigures& figures) {
 constexpr const char* kTwoHosts =
     "workers { machine: \"cpu-host\" count: 2 } network { kind: ONE_SWITCH latency_us: 9 ";
 
-TEST(ClusterFigures, AreOnePerKindAndValueHoweverManyLinksThereAre) {
+TEST(ClusterFigures, HaveOneParameterPerKindAndValueOfLinks) {
   EXPECT_THAT(
       names_of(figures_of(
           "workers { machine: \"dgx1-v100\" count: 64 } network { kind: RAILS latency_us: 2 }",
@@ -57,7 +57,7 @@ TEST(ClusterFigures, AreOnePerKindAndValueHoweverManyLinksThereAre) {
                   "launch 8"));
 }
 
-TEST(ClusterFigures, OfOneWorkerHaveNoNetwork) {
+TEST(ClusterFigures, AClusterOfOneWorkerHasNoNetworkParameters) {
   EXPECT_THAT(names_of(figures_of("workers { machine: \"cpu-host\" }")),
               ElementsAre("pcie.latency 0.5", "pcie.bandwidth 6", "socket.latency 0.5",
                           "socket.bandwidth 10", "cpu.reduce 34", "cpu.copy 51"));
@@ -78,7 +78,7 @@ Scenario with(const ClusterFigures& figures, const std::vector<FigureSource>& va
   return *scenario;
 }
 
-TEST(ClusterFigures, TextsAreReadBackWithTheValuesPutIn) {
+TEST(ClusterFigures, WrittenTextsHaveTheNewValues) {
   const ClusterFigures figures = figures_of(std::string(kTwoHosts) + "}");
   std::vector<FigureSource> values;
   for (const ClusterFigure& figure : figures.list()) values.push_back({figure.before, ""});
@@ -92,12 +92,12 @@ TEST(ClusterFigures, TextsAreReadBackWithTheValuesPutIn) {
   const Machine& machine = scenario.cluster->machine(0);
   const Part& card = machine.parts()[machine.nics()[0]];
   EXPECT_EQ(card.nic, Bandwidth(1'500'000'000));
-  EXPECT_EQ(card.source, "bandwidth measured; 25 Gb/s") << "with what was said before";
+  EXPECT_EQ(card.source, "bandwidth measured; 25 Gb/s") << "the source states the earlier value";
   EXPECT_THAT(figures.text(values), Not(HasSubstr("reduce_gb_per_s")))
       << "what was not fitted is not written";
 }
 
-TEST(ClusterFigures, OfTheNarrowerOfPortAndCardAreWhatIsFitted) {
+TEST(ClusterFigures, OnlyTheNarrowerOfPortAndNicIsFitted) {
   for (const bool ports_limit : {true, false}) {
     const ClusterFigures figures =
         figures_of(std::string(kTwoHosts) +
@@ -111,12 +111,12 @@ TEST(ClusterFigures, OfTheNarrowerOfPortAndCardAreWhatIsFitted) {
       const Scenario scenario = with(figures, values);
       EXPECT_EQ(scenario.cluster->link(scenario.cluster->links() - 1).bandwidth,
                 bandwidth_from_gb_per_s(fitted))
-          << "nothing else holds it back";
+          << "no other link limits it";
     }
   }
 }
 
-TEST(ClusterFigures, PortsOfTheNetworkDoNotLimitAFasterCard) {
+TEST(ClusterFigures, APortThatIsFittedDoesNotLimitAFasterNic) {
   const ClusterFigures shared = figures_of(std::string(kTwoHosts) + "bandwidth_gb_per_s: 2 }");
   const Outlier fast{1, Outlier::What::kCard, "nic0", "", Outlier::Figure::kRate, 0.5};
   const ClusterFigures figures = shared.with_outliers({fast});
@@ -167,7 +167,7 @@ TEST(ClusterFigures, EqualStructuresIgnoreParameters) {
             figures.structure());
 }
 
-TEST(ClusterFigures, MachinesOfOneNameFromTwoFilesStayApart) {
+TEST(ClusterFigures, MachinesWithTheSameNameFromTwoFilesStayDistinct) {
   const test::TemporaryFolder folder;
   const auto machine = [&folder](const std::string& file, double rate) {
     static_cast<void>(
@@ -211,7 +211,7 @@ TEST(ClusterFigures, AllShippedMachinesCanBeWrittenOut) {
   }
 }
 
-TEST(ClusterFigures, AKindOfLinkIsWrittenOutAsItsFigures) {
+TEST(ClusterFigures, ALinkKindIsWrittenAsItsParameters) {
   const ClusterFigures figures = figures_of(
       "workers { machine: \"dgx1-v100\" count: 4 } network { kind: FAT_TREE link: \"edr\" fat_tree "
       "{ workers_per_leaf: "
@@ -236,7 +236,7 @@ TEST(ClusterFigures, AKindOfLinkIsWrittenOutAsItsFigures) {
   EXPECT_EQ(after.cluster->network()->fat_tree.switch_latency, nanoseconds(140));
 }
 
-TEST(ClusterFigures, AScenarioWithMistakesIsRefused) {
+TEST(ClusterFigures, RefusesAScenarioWithErrors) {
   const auto figures = ClusterFigures::of("cluster { wrokers {} }", "f", test::shipped_library());
   EXPECT_THAT(figures,
               test::FailsWith(test::Mistake{ProblemCode::kUnknownField, "Cluster.wrokers", 1, 11}));

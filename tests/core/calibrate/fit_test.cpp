@@ -68,7 +68,7 @@ std::vector<double> measured(double us, double gb_per_s, double noise, std::uint
   return times;
 }
 
-TEST(Fit, PerfectTimesGiveTheFiguresBack) {
+TEST(Fit, ExactTimesReproduceTheParameters) {
   for (const double factor : {1.0, 1.3, 0.5, 30.0, 0.02, 900.0}) {
     const Fit result = fit(ring_problem(5 * factor, 12 / factor, measured(5, 12, 0, 0)));
     EXPECT_EQ(result.unknowns[0].determination, Determination::kDetermined) << factor;
@@ -78,7 +78,7 @@ TEST(Fit, PerfectTimesGiveTheFiguresBack) {
   }
 }
 
-TEST(Fit, IntervalsCoverTheTruthAboutAsOftenAsTheySay) {
+TEST(Fit, ConfidenceIntervalsHaveTheStatedCoverage) {
   int covered[2] = {0, 0};
   constexpr int kRuns = 200;
   for (int seed = 0; seed < kRuns; ++seed) {
@@ -88,7 +88,7 @@ TEST(Fit, IntervalsCoverTheTruthAboutAsOftenAsTheySay) {
     for (int u = 0; u < 2; ++u) {
       const FittedUnknown& found = result.unknowns[u];
       if (std::abs(found.value - truth[u]) <= found.half_width) ++covered[u];
-      EXPECT_LT(found.half_width, 0.2) << "the interval says something";
+      EXPECT_LT(found.half_width, 0.2) << "the interval is not too wide";
     }
   }
   // 95 % of 200 runs are 190. Four standard deviations below that are 178.
@@ -98,7 +98,7 @@ TEST(Fit, IntervalsCoverTheTruthAboutAsOftenAsTheySay) {
   EXPECT_LT(covered[0] + covered[1], 2 * kRuns);
 }
 
-TEST(Fit, AWildTimeMovesLittle) {
+TEST(Fit, AnOutlierHasLittleEffect) {
   std::vector<double> times = measured(5, 12, 0.02, 3);
   times[10] *= 50;
   const Fit result = fit(ring_problem(1, 50, times));
@@ -106,7 +106,7 @@ TEST(Fit, AWildTimeMovesLittle) {
   EXPECT_NEAR(std::exp(result.unknowns[1].value), 12, 0.6);
 }
 
-TEST(Fit, WhatDoesNothingStaysWhereItWas) {
+TEST(Fit, AParameterWithoutEffectKeepsItsValue) {
   FitProblem problem = ring_problem(1, 50, measured(5, 12, 0.01, 1));
   problem.unknowns.push_back(unknown(3, 1));
   const Fit result = fit(problem);
@@ -115,7 +115,7 @@ TEST(Fit, WhatDoesNothingStaysWhereItWas) {
   EXPECT_EQ(result.unknowns[1].determination, Determination::kDetermined);
 }
 
-TEST(Fit, OfTwoThatDoTheSameOneIsFittedAndTheOtherIsLeft) {
+TEST(Fit, FitsOneOfTwoInterchangeableParameters) {
   FitProblem problem = ring_problem(1, 50, {});
   const std::vector<double> times = measured(5, 12, 0.01, 1);
   // Two latencies are in series, so only their sum can be determined.
@@ -136,7 +136,7 @@ TEST(Fit, OfTwoThatDoTheSameOneIsFittedAndTheOtherIsLeft) {
   EXPECT_NE(result.unknowns[2].determination, Determination::kDetermined);
 }
 
-TEST(Fit, ALinkThatOnlyMustNotBeNarrowerIsBounded) {
+TEST(Fit, ALinkThatIsNotTheBottleneckGetsALowerBound) {
   // Bytes pass two links in series, both of which start with a bandwidth that is too low. Only the
   // narrower one limits the time.
   FitProblem problem;
@@ -167,7 +167,7 @@ TEST(Fit, KeepsAndReportsUndeterminedUnknowns) {
   EXPECT_NEAR(std::exp(result.unknowns[1].value), 12, 1);
 }
 
-TEST(Fit, WithFewTimesFewUnknownsAreDetermined) {
+TEST(Fit, FewTimesDetermineFewParameters) {
   const Fit result = fit(ring_problem(4, 11, {measured(5, 12, 0, 0)[0], measured(5, 12, 0, 0)[1]}));
   int known = 0;
   for (const FittedUnknown& u : result.unknowns)
@@ -175,7 +175,7 @@ TEST(Fit, WithFewTimesFewUnknownsAreDetermined) {
   EXPECT_LE(known, 1) << "two times leave no degree of freedom for two unknowns";
 }
 
-TEST(Fit, TimesThatScatterByFactorsDetermineNothing) {
+TEST(Fit, VeryNoisyTimesDetermineNothing) {
   std::vector<double> wild = measured(5, 12, 0, 0);
   wild.resize(4);
   wild[0] *= 30;
@@ -210,14 +210,14 @@ TEST(Fit, CanBeStopped) {
   EXPECT_LT(result.evaluations, 60);
 }
 
-TEST(Fit, IsTheSameTwice) {
+TEST(Fit, IsReproducible) {
   const Fit a = fit(ring_problem(1, 50, measured(5, 12, 0.05, 9)));
   const Fit b = fit(ring_problem(1, 50, measured(5, 12, 0.05, 9)));
   EXPECT_EQ(a.unknowns[0].value, b.unknowns[0].value);
   EXPECT_EQ(a.unknowns[1].half_width, b.unknowns[1].half_width);
 }
 
-TEST(Fit, StudentsFactorIsThatOfTheTables) {
+TEST(Fit, StudentsTMatchesPublishedTables) {
   EXPECT_NEAR(student_factor(1), 12.706, 1e-3);
   EXPECT_NEAR(student_factor(10), 2.228, 1e-3);
   EXPECT_NEAR(student_factor(1000), 1.962, 1e-3);

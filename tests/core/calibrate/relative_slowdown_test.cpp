@@ -40,23 +40,23 @@ TEST(RelativeSlowdown, SeparatesRatesFromLatencies) {
   }
 }
 
-TEST(RelativeSlowdown, KnowsNoLatencyWhereEvenTheShortestTakeMostlyForTheirBytes) {
+TEST(RelativeSlowdown, ReportsNoLatencyIfEvenTheShortestTimesAreMostlyTransfer) {
   const auto all = of(six(10, 0.001, 100, 0.002, 1'000'000));
   EXPECT_NEAR(all.at(5).slower, 2, 1e-6);
   EXPECT_FALSE(all.at(5).later());
 }
 
-TEST(RelativeSlowdown, TakesWhatScattersForNoRate) {
+TEST(RelativeSlowdown, DoesNotTreatNoiseAsASlowerRate) {
   EXPECT_NEAR(of(six(10, 0.001, 10, 0.0015)).at(5).slower, 1.5, 1e-9);
   EXPECT_EQ(of(six(10, 0.001, 10, 0.0015, 1000, 1)).at(5).slower, 1);
 }
 
-TEST(RelativeSlowdown, TakesWhatScattersForNoLatency) {
+TEST(RelativeSlowdown, DoesNotTreatNoiseAsALongerLatency) {
   EXPECT_NEAR(of(six(10, 0.001, 15, 0.001)).at(5).later().value(), 1.5, 1e-9);
   EXPECT_EQ(of(six(10, 0.001, 15, 0.001, 1000, 1)).at(5).later(), 1);
 }
 
-TEST(RelativeSlowdown, IsNotKnownOfOneLengthOrOfWhatIsAlone) {
+TEST(RelativeSlowdown, NeedsSeveralSizesAndSimilarSystems) {
   std::map<int, Samples> all{{0, {{{1, 1000}, {5}}}}, {1, {{{1, 1000}, {9}}}}};
   EXPECT_TRUE(of(all).empty());
   all[0][{1, 4000}] = {12};  // a size that no other system has

@@ -26,7 +26,7 @@ std::string way(const Cluster& cluster, PartId from, PartId to, Staging staging)
   return text;
 }
 
-TEST(Cluster, NumbersItsLinksWorkerByWorkerAndFindsThemAgain) {
+TEST(Cluster, NumbersLinksByWorkerAndFindsThemByNumber) {
   const Cluster cluster = two_kinds();
   std::int64_t last_worker = 0;
   for (LinkId id = 0; id < cluster.links(); ++id) {
@@ -41,14 +41,14 @@ TEST(Cluster, NumbersItsLinksWorkerByWorkerAndFindsThemAgain) {
   EXPECT_EQ(cluster.part_name(cluster.replica(17)), "w2/gpu1");
 }
 
-TEST(Cluster, WithoutANetworkItsCardsHaveNoPorts) {
+TEST(Cluster, WithoutANetworkNicsHaveNoPorts) {
   const Cluster cluster({{machine("dgx1-v100"), 1}}, 8, std::nullopt);
   EXPECT_EQ(cluster.links(), static_cast<LinkId>(cluster.machine(0).links().size()));
   for (LinkId id = 0; id < cluster.links(); ++id)
     EXPECT_NE(cluster.link(id).kind, LinkKind::kNetwork);
 }
 
-TEST(Cluster, RoutesOverTheNetworkThroughTheNearestCards) {
+TEST(Cluster, NetworkRoutesUseTheNearestNics) {
   const Cluster cluster = two_kinds();
   EXPECT_EQ(way(cluster, cluster.replica(3), cluster.replica(14), Staging::kDirect),
             "w0/gpu3 w0/plx1 w0/nic1 network w1/nic3 w1/plx3 w1/gpu6");
@@ -56,7 +56,7 @@ TEST(Cluster, RoutesOverTheNetworkThroughTheNearestCards) {
             "w0/gpu0 w0/plx0 w0/nic0 network w2/nic0 w2/plx0 w2/gpu0");
 }
 
-TEST(Cluster, StagedRoutesStopInHostMemoryOnBothSides) {
+TEST(Cluster, StagedRoutesStopInTheHostMemoryOfBothWorkers) {
   const Cluster cluster = two_kinds();
   EXPECT_EQ(way(cluster, cluster.replica(3), cluster.replica(14), Staging::kViaHost),
             "w0/gpu3 w0/plx1 w0/cpu0 | w0/plx0 w0/nic0 network w1/nic0 w1/plx0 w1/cpu0 | w1/cpu1 "
@@ -69,14 +69,14 @@ TEST(Cluster, StagedRoutesStopInHostMemoryOnBothSides) {
       << "inside a worker nothing is staged";
 }
 
-TEST(Cluster, OnRailsTheSendersCardDecides) {
+TEST(Cluster, OnRailsTheSendersNicDeterminesTheReceiversNic) {
   const Cluster cluster({{machine("dgx1-v100"), 2}}, 8,
                         Network{Network::Kind::kRails, std::nullopt, microseconds(3), ""});
   EXPECT_EQ(way(cluster, cluster.replica(2), cluster.replica(15), Staging::kDirect),
             "w0/gpu2 w0/plx1 w0/nic1 network w1/nic1 w1/plx1 w1/cpu0 w1/cpu1 w1/plx3 w1/gpu7");
 }
 
-TEST(Cluster, ThePortsLimitAndTheLatencyAreSplitOverBothDirections) {
+TEST(Cluster, PortLinksHaveThePortBandwidthAndHalfTheLatency) {
   const Cluster cluster(
       {{machine("dgx1-v100"), 2}}, 8,
       Network{Network::Kind::kOneSwitch, Bandwidth(3'125'000'000), Time(1001), ""});
@@ -89,10 +89,10 @@ TEST(Cluster, ThePortsLimitAndTheLatencyAreSplitOverBothDirections) {
     EXPECT_EQ(hop.bandwidth, Bandwidth(3'125'000'000));
     latency += hop.latency;
   }
-  EXPECT_EQ(latency, Time(1001)) << "no picosecond is lost in halves";
+  EXPECT_EQ(latency, Time(1001)) << "both halves add up exactly";
 }
 
-TEST(Cluster, TakesNoMoreMemoryForAMillionWorkers) {
+TEST(Cluster, AMillionWorkersTakeNoMoreMemory) {
   const Cluster cluster({{machine("hgx-h100"), 1'000'000}}, 8,
                         Network{Network::Kind::kOneSwitch, std::nullopt, microseconds(1), ""});
   const Group group = Group::of_cluster(cluster, true);

@@ -38,7 +38,7 @@ std::vector<std::int64_t> route(const Fabric& fabric, std::int64_t from, std::in
   return links;
 }
 
-TEST(Dragonfly, RoutesLeadThereOverAtMostTwoLocalLinksAndOneGlobal) {
+TEST(Dragonfly, RoutesHaveAtMostTwoLocalLinksAndOneGlobalLink) {
   for (const Size& size : kSizes) {
     const Dragonfly fabric = fly(size);
     for (std::int64_t a = 0; a < size.workers; ++a) {
@@ -63,7 +63,7 @@ TEST(Dragonfly, RoutesLeadThereOverAtMostTwoLocalLinksAndOneGlobal) {
   }
 }
 
-TEST(Dragonfly, EveryTwoGroupsHaveAsManyLinksAndEveryLinkItsReverse) {
+TEST(Dragonfly, AllPairsOfGroupsHaveTheSameNumberOfLinksInBothDirections) {
   for (const Size& size : kSizes) {
     const Dragonfly fabric = fly(size);
     const std::int64_t groups = fabric.switches() / size.routers;
@@ -138,7 +138,7 @@ std::vector<std::int64_t> by_search(const Dragonfly& fabric, int routers, std::i
   return walks.front();
 }
 
-TEST(Dragonfly, AllToAllLoadsItsLinksAsASearchOverAllWalksDoes) {
+TEST(Dragonfly, LoadsOfAnAllToAllMatchASearchOverAllRoutes) {
   const Size size{36, 1, 4, 2};  // nine groups, one link per pair: the only route is shortest
   const Dragonfly fabric = fly(size);
   std::map<std::int64_t, std::int64_t> load, expected;
@@ -159,7 +159,7 @@ TEST(Dragonfly, AllToAllLoadsItsLinksAsASearchOverAllWalksDoes) {
   }
 }
 
-TEST(Dragonfly, SeveralLinksOfTwoGroupsAreAllUsed) {
+TEST(Dragonfly, UsesAllLinksBetweenTwoGroups) {
   const Size size{24, 2, 3, 4};  // four groups, four links between each pair
   const Dragonfly fabric = fly(size);
   std::set<std::int64_t> used;
@@ -176,7 +176,7 @@ TEST(Dragonfly, SeveralLinksOfTwoGroupsAreAllUsed) {
   EXPECT_EQ(fabric.domains().workers, 6);
 }
 
-TEST(Cluster, OnADragonflyNamesItsRouters) {
+TEST(Cluster, NamesTheRoutersOfADragonfly) {
   const auto cluster = test::plain_cluster(72, test::dragonfly(2, 4, 2, kLocal, kGlobal));
   std::vector<Hop> hops;
   ASSERT_TRUE(cluster->append_route({0, 0}, {71, 0}, Staging::kDirect, hops));

@@ -36,7 +36,7 @@ void expect_whole(const Fabric& fabric, Card from, Card to) {
   ASSERT_EQ(at, fabric.switch_of(to));
 }
 
-TEST(FatTree, CardsOfOneLeafMeetThereAndOthersOverOneSpine) {
+TEST(FatTree, RoutesPassOneSpineUnlessBothNicsAreOnOneLeaf) {
   const FatTree fabric = tree(10, 4, 3);
   EXPECT_EQ(fabric.switches(), 3 + 3) << "the last leaf has two workers";
   EXPECT_EQ(fabric.links(), 2 * 3 * 3);
@@ -48,7 +48,7 @@ TEST(FatTree, CardsOfOneLeafMeetThereAndOthersOverOneSpine) {
   }
 }
 
-TEST(FatTree, EveryLinkIsNumberedOnceAndFoundByItsSwitches) {
+TEST(FatTree, EveryLinkHasOneNumberAndIsFoundByItsSwitches) {
   const FatTree fabric = tree(16, 4, 3);
   std::set<std::pair<std::int32_t, std::int32_t>> ends;
   for (std::int64_t id = 0; id < fabric.links(); ++id) {
@@ -70,7 +70,7 @@ TEST(FatTree, EveryLinkIsNumberedOnceAndFoundByItsSwitches) {
     EXPECT_FALSE(fabric.find(wrong)) << wrong;
 }
 
-TEST(FatTree, OnRailsCardsOfOneIndexMeetOnTheLeafOfTheirRail) {
+TEST(FatTree, OnRailsNicsWithTheSameIndexAreOnOneLeaf) {
   const FatTree fabric(8, {4, 2, true, 3, kUplink, nanoseconds(100)}, {});
   EXPECT_EQ(fabric.switches(), 2 * 3 + 2);
   EXPECT_EQ(fabric.switch_of({0, 2}), fabric.switch_of({3, 2}));
@@ -85,7 +85,7 @@ TEST(FatTree, OnRailsCardsOfOneIndexMeetOnTheLeafOfTheirRail) {
 /// Every card of a leaf sends to every card of all other leaves. Spine s carries the messages to
 /// receivers whose number is s modulo the number of spines. If this number divides the number of
 /// cards, all links carry the same load.
-TEST(FatTree, AllToAllByDestinationLoadsEveryLinkAlike) {
+TEST(FatTree, RoutingByDestinationLoadsAllLinksEquallyInAnAllToAll) {
   const FatTree fabric = tree(24, 4, 2, {PathChoice::Rule::kDestination, 0, 1});
   std::map<std::int64_t, std::int64_t> load;
   for (std::int64_t a = 0; a < 24; ++a) {
@@ -99,7 +99,7 @@ TEST(FatTree, AllToAllByDestinationLoadsEveryLinkAlike) {
 
 /// A hash spreads routes randomly. Each of s spines gets n/s of n routes, within five standard
 /// deviations.
-TEST(FatTree, AllToAllByHashSpreadsLikeChanceAndAnotherSeedSpreadsOtherwise) {
+TEST(FatTree, RoutingByHashSpreadsRoutesRandomlyBySeed) {
   const auto loads = [](std::uint64_t seed) {
     const FatTree fabric = tree(64, 16, 4, {PathChoice::Rule::kHash, seed, 1});
     std::map<std::int64_t, std::int64_t> load;
@@ -119,7 +119,7 @@ TEST(FatTree, AllToAllByHashSpreadsLikeChanceAndAnotherSeedSpreadsOtherwise) {
   EXPECT_NE(load, loads(1));
 }
 
-TEST(FatTree, ACardPairAlwaysTakesTheSameWayAndItsReverseMayTakeAnother) {
+TEST(FatTree, APairOfNicsHasOneRoutePerDirection) {
   const FatTree fabric = tree(64, 8, 8);
   int identical = 0;
   for (std::int64_t a = 0; a < 8; ++a) {
@@ -135,7 +135,7 @@ TEST(FatTree, ACardPairAlwaysTakesTheSameWayAndItsReverseMayTakeAnother) {
   EXPECT_LT(identical, 8 * 56 / 4) << "one in eight";
 }
 
-TEST(Cluster, OnAFatTreeSendsThroughLeavesAndSpinesAndCostsNothingForAMillionWorkers) {
+TEST(Cluster, RoutesAMillionWorkersOverAFatTree) {
   const auto cluster = test::plain_cluster(1'000'000, test::fat_tree(32, 16, kUplink));
   std::vector<Hop> hops;
   ASSERT_TRUE(cluster->append_route({31, 0}, {999'999, 0}, Staging::kDirect, hops));

@@ -8,7 +8,7 @@
 namespace tutti::core {
 namespace {
 
-TEST(HostTransport, EveryFigureHasARangeAroundItAndASource) {
+TEST(HostTransport, EveryParameterHasARangeAndASource) {
   std::set<std::string_view> names;
   for (const HostFigure& figure : host_figures()) {
     EXPECT_TRUE(names.insert(figure.name).second) << figure.name;
@@ -18,7 +18,7 @@ TEST(HostTransport, EveryFigureHasARangeAroundItAndASource) {
   }
 }
 
-TEST(HostTransport, EveryLibraryHasFigures) {
+TEST(HostTransport, EveryLibraryHasParameters) {
   for (const HostLibrary library : {HostLibrary::kGrpc, HostLibrary::kSockets, HostLibrary::kGloo,
                                     HostLibrary::kMpi, HostLibrary::kNccl, HostLibrary::kPsLite}) {
     const auto made = host_transport(library, {});
@@ -30,7 +30,7 @@ TEST(HostTransport, EveryLibraryHasFigures) {
   EXPECT_FALSE(host_transport(HostLibrary::kUnstated, {}));
 }
 
-TEST(HostTransport, WhatIsStatedReplacesTheLibrarysFigures) {
+TEST(HostTransport, StatedParametersReplaceThoseOfTheLibrary) {
   HostTransportSettings settings;
   settings.library = HostLibrary::kMpi;
   settings.thread_gb_per_s = 3;
@@ -46,7 +46,7 @@ TEST(HostTransport, WhatIsStatedReplacesTheLibrarysFigures) {
   EXPECT_FALSE(host_transport(HostLibrary::kGrpc, settings));
 }
 
-TEST(HostTransport, AnOverlaySlowsThreads) {
+TEST(HostTransport, AnOverlayNetworkSlowsThreads) {
   HostTransportSettings settings;
   settings.overlay = Overlay::kIpip;
   settings.overlay_factor = 4;
@@ -56,7 +56,7 @@ TEST(HostTransport, AnOverlaySlowsThreads) {
 
 /// SOURCE: 569, 363, 202, 142 and 106 MB/s for 128 to 1024 MB over loopback, tensorflow/tensorflow
 /// issue 6116.
-TEST(HostTransport, TheGrpcOfOldTensorFlowIsQuadratic) {
+TEST(HostTransport, TheTimeOfOldTensorFlowsGrpcIsQuadraticInTheSize) {
   HostTransportSettings settings;
   settings.receive_us_per_mb2 = 8.5;
   const HostEndpoint receive = host_transport(HostLibrary::kGrpc, settings)->receive;
@@ -71,7 +71,7 @@ TEST(HostTransport, TheGrpcOfOldTensorFlowIsQuadratic) {
   EXPECT_NEAR(static_cast<double>(receive.moving(Bytes(411'041'792)).count()) / 1e12, 1.7, 0.05);
 }
 
-TEST(HostTransport, SeveralThreadsServeAtTheSameTime) {
+TEST(HostTransport, SeveralThreadsServeMessagesInParallel) {
   HostEndpoint endpoint;
   endpoint.thread = bandwidth_from_gb_per_s(1);
   endpoint.per_message = microseconds(10);

@@ -31,11 +31,11 @@ std::string way(const Machine& m, const std::string& from, const std::string& to
   return text;
 }
 
-TEST(Route, TakesTheWidestWayThenTheShortest) {
+TEST(Route, PrefersTheWidestAndThenTheShortestRoute) {
   const auto m = test::shipped_machine("dgx1-v100");
   EXPECT_EQ(way(*m, "gpu0", "gpu3"), "gpu0 gpu3") << "NVLink";
   EXPECT_EQ(way(*m, "gpu0", "gpu5"), "gpu0 plx0 cpu0 cpu1 plx2 gpu5")
-      << "no NVLink, and GPUs pass nothing on";
+      << "there is no NVLink, and GPUs do not forward";
   EXPECT_EQ(way(*m, "gpu0", "cpu0"), "gpu0 plx0 cpu0");
   EXPECT_EQ(way(*m, "gpu7", "nic3"), "gpu7 plx3 nic3");
   EXPECT_EQ(way(*m, "gpu2", "gpu2"), "gpu2");
@@ -107,7 +107,7 @@ TEST(Route, IsAsWideAsAnExhaustiveSearchFinds) {
   }
 }
 
-TEST(NearestNic, IsTheOneBehindTheSameSwitchAndEqualOnesTakeTurns) {
+TEST(NearestNic, IsBehindTheSamePcieSwitchAndTiesAreRoundRobin) {
   const auto dgx1 = test::shipped_machine("dgx1-v100");
   std::vector<int> nics;
   for (const int gpu : dgx1->gpus()) nics.push_back(dgx1->nearest_nic(gpu));
@@ -119,7 +119,7 @@ TEST(NearestNic, IsTheOneBehindTheSameSwitchAndEqualOnesTakeTurns) {
       << "two cards per switch, two GPUs: one each";
 }
 
-TEST(ExpandName, SpellsRangesOut) {
+TEST(ExpandName, ExpandsRanges) {
   EXPECT_THAT(*expand_name("gpu[8-11]"), ElementsAre("gpu8", "gpu9", "gpu10", "gpu11"));
   EXPECT_THAT(*expand_name("a[0-1]/b"), ElementsAre("a0/b", "a1/b"));
   EXPECT_THAT(*expand_name("cpu"), ElementsAre("cpu"));
@@ -127,7 +127,7 @@ TEST(ExpandName, SpellsRangesOut) {
     EXPECT_FALSE(expand_name(wrong)) << wrong;
 }
 
-TEST(LoadMachine, SaysWhichEndLeadsNowhereAndStopsWhereNobodyReadsOn) {
+TEST(LoadMachine, ReportsUnknownLinkEndsUpToALimit) {
   const std::string path = testing::TempDir() + "ends.textproto";
   std::ofstream out(path);
   out << "name: \"m\" device { name: \"gpu[0-99]\" kind: GPU memory_gb_per_s: 1 }\n";
@@ -145,7 +145,7 @@ TEST(LoadMachine, SaysWhichEndLeadsNowhereAndStopsWhereNobodyReadsOn) {
                                         "mean \"gpu7\"?");
 }
 
-TEST(LinkRates, FollowFromGenerationAndLanes) {
+TEST(LinkRates, AreComputedFromPcieGenerationAndLanes) {
   const auto machine = [](const std::string& link) {
     return read_machine(
         "name: \"m\" device { name: \"gpu[0-1]\" kind: GPU memory_gb_per_s: 1 } link { from: "

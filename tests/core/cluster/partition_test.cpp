@@ -21,7 +21,7 @@ std::vector<Partition> partitions(std::int64_t replicas) {
   return all;
 }
 
-TEST(Partition, PutsEveryReplicaAtOnePlaceInTheOrderOfReplicas) {
+TEST(Partition, AssignsEveryReplicaOneRankInTheOrderOfReplicas) {
   for (const std::int64_t replicas : {1, 2, 12, 48, 64}) {
     for (const Partition& p : partitions(replicas)) {
       std::map<std::int64_t, std::int64_t> next;  // of each group
@@ -36,7 +36,7 @@ TEST(Partition, PutsEveryReplicaAtOnePlaceInTheOrderOfReplicas) {
   }
 }
 
-TEST(Partition, AcrossItsGroupsMeetEachOfThemOnce) {
+TEST(Partition, GroupsAcrossThePartitionHaveOneReplicaOfEachGroup) {
   for (const Partition& p : partitions(48)) {
     const Partition across = p.across();
     for (std::int64_t g = 0; g < across.groups(); ++g) {
@@ -48,7 +48,7 @@ TEST(Partition, AcrossItsGroupsMeetEachOfThemOnce) {
   }
 }
 
-TEST(Partition, KnowsHowManyOfAGroupAreOnAWorker) {
+TEST(Partition, CountsTheReplicasOfAGroupOnAWorker) {
   for (const Partition& p : partitions(48)) {
     for (const std::int64_t per_worker : {1, 2, 3, 4, 8}) {
       const std::int64_t claimed = p.per_worker(per_worker);

@@ -66,10 +66,10 @@ const std::map<std::string, Facts>& facts() {
   return kFacts;
 }
 
-TEST(ShippedMachines, HaveTheNvlinksAndCardsThatVendorsState) {
+TEST(ShippedMachines, HaveTheNvlinksAndNicsThatVendorsState) {
   for (const std::string& name : all()) {
     const auto known = facts().find(name);
-    ASSERT_NE(known, facts().end()) << name << ": say here what its vendor states";
+    ASSERT_NE(known, facts().end()) << name << ": add the facts that its vendor states";
     const auto m = test::shipped_machine(name);
     EXPECT_EQ(m->gpus().size(), known->second.gpus) << name;
     for (const int gpu : m->gpus()) {
@@ -87,7 +87,7 @@ TEST(ShippedMachines, HaveTheNvlinksAndCardsThatVendorsState) {
   }
 }
 
-TEST(ShippedMachines, HaveTheBisectionThatVendorsState) {
+TEST(ShippedMachines, HaveTheBisectionBandwidthThatVendorsState) {
   const auto bisection = [](const std::string& name, bool switches) {
     const auto m = test::shipped_machine(name);
     const int half = m->gpus()[m->gpus().size() / 2];
@@ -107,7 +107,7 @@ TEST(ShippedMachines, HaveTheBisectionThatVendorsState) {
   EXPECT_NEAR(2 * nvlink_gb_per_s(*nvl72, to_switch), 130e3, 0.5e3) << "NVIDIA: 130 TB/s";
 }
 
-TEST(ShippedMachines, JoinEveryPairOfDevicesAndEveryDeviceToACard) {
+TEST(ShippedMachines, ConnectAllDevicesWithEachOtherAndWithANic) {
   for (const std::string& name : all()) {
     const auto m = test::shipped_machine(name);
     std::vector<int> devices = m->gpus();
@@ -128,7 +128,7 @@ TEST(ShippedMachines, JoinEveryPairOfDevicesAndEveryDeviceToACard) {
   }
 }
 
-TEST(ShippedMachines, WithSwitchedNvlinksSendFromGpuToGpuOverThemAlone) {
+TEST(ShippedMachines, GpusBehindNvswitchesCommunicateOnlyOverNvlink) {
   for (const std::string name :
        {"dgx2", "dgx-a100", "hgx-h100", "hgx-h200", "dgx-b200", "gb200-nvl72", "ec2-p4d-24xlarge",
         "ec2-p5-48xlarge", "ec2-p5en-48xlarge", "ec2-p6-b200-48xlarge"}) {
@@ -144,7 +144,7 @@ TEST(ShippedMachines, WithSwitchedNvlinksSendFromGpuToGpuOverThemAlone) {
   }
 }
 
-TEST(ShippedMachines, GiveEveryCardToAsManyGpus) {
+TEST(ShippedMachines, EveryNicServesTheSameNumberOfGpus) {
   for (const std::string& name : all()) {
     const auto m = test::shipped_machine(name);
     if (m->gpus().size() < m->nics().size() || m->nics().size() < 2) continue;
@@ -156,7 +156,7 @@ TEST(ShippedMachines, GiveEveryCardToAsManyGpus) {
   }
 }
 
-TEST(ShippedMachines, PromiseNoMorePayloadThanTheirLanesCarry) {
+TEST(ShippedMachines, LinksHaveNoMorePayloadBandwidthThanTheirLanesCarry) {
   for (const std::string& name : all()) {
     const auto m = test::shipped_machine(name);
     for (const MachineLink& l : m->links()) {
@@ -169,7 +169,7 @@ TEST(ShippedMachines, PromiseNoMorePayloadThanTheirLanesCarry) {
   }
 }
 
-TEST(ShippedMachines, LoadAndStateASourceForEveryFigure) {
+TEST(ShippedMachines, StateASourceForEveryParameter) {
   for (const std::string& name : all()) {
     const auto m = test::shipped_machine(name);
     ASSERT_TRUE(m) << name;
@@ -183,7 +183,7 @@ TEST(ShippedMachines, LoadAndStateASourceForEveryFigure) {
 
 class HybridCubeMesh : public testing::TestWithParam<std::string> {};
 
-TEST_P(HybridCubeMesh, RingsFollowItsNvlinks) {
+TEST_P(HybridCubeMesh, RingsFollowTheNvlinks) {
   const auto m = test::shipped_machine(GetParam());
   ASSERT_FALSE(m->rings_inside().empty());
   for (const RingOrder& ring : m->rings_inside()) {
@@ -206,7 +206,7 @@ INSTANTIATE_TEST_SUITE_P(Machines, HybridCubeMesh,
                            return name;
                          });
 
-TEST(Dgx1WithP100, ItsRingsUseEveryNvlinkOncePerDirection) {
+TEST(Dgx1WithP100, RingsUseEveryNvlinkOncePerDirection) {
   const auto m = test::shipped_machine("dgx1-p100");
   std::map<std::pair<int, int>, int> used;
   for (const RingOrder& ring : m->rings_inside()) {

@@ -31,7 +31,7 @@ TEST(TfConfig, MayBeEmpty) {
   EXPECT_EQ(session_master(config, config.task()), "");
 }
 
-TEST(TfConfig, TasksAreListsOrAddressesByIndex) {
+TEST(TfConfig, TasksAreAListOrAMapOfIndicesToAddresses) {
   const ClusterSpec cluster =
       cluster_of(R"({"sparse": {"3": "s3:2222", "0": "s0:2222"}, "worker": ["w:1"]})");
   EXPECT_EQ(cluster.tasks("sparse"), 2);
@@ -43,12 +43,12 @@ TEST(TfConfig, TasksAreListsOrAddressesByIndex) {
   EXPECT_EQ(cluster.tasks("nobody"), 0);
 }
 
-TEST(TfConfig, AnIndexMayBeInQuotesAndNullIsNothing) {
+TEST(TfConfig, AnIndexMayBeQuotedAndNullMeansAbsent) {
   EXPECT_EQ(good(R"({"task": {"type": "ps", "index": "1"}})").index, 1);
   EXPECT_FALSE(good(R"({"cluster": null, "task": {"type": "ps", "index": null}})").task());
 }
 
-TEST(TfConfig, WhatIsWrongIsToldAtItsPlace) {
+TEST(TfConfig, ReportsErrorsAtTheirPosition) {
   const auto wrong = [](const std::string& text, const std::string& mark, ProblemCode code,
                         const std::string& field) {
     test::Mistake mistake = test::at(text, mark, code, field);
@@ -73,15 +73,15 @@ TEST(TfConfig, WhatIsWrongIsToldAtItsPlace) {
   wrong(R"({"rpc_layer": 1})", "1", kWrongType, "rpc_layer");
 }
 
-TEST(TfConfig, ANumberIsATypeByItsDigits) {
+TEST(TfConfig, ATaskTypeThatIsANumberIsReadAsText) {
   const auto config = read_tf_config(R"({"task": {"type": 7, "index": 1}})", "TF_CONFIG");
   ASSERT_TRUE(config);
   ASSERT_TRUE(config->task());
   EXPECT_EQ(config->task()->type, "7");
-  EXPECT_FALSE(validate(cluster_of(kAll), *config->task())) << "and no job is called that";
+  EXPECT_FALSE(validate(cluster_of(kAll), *config->task())) << "no job has this name";
 }
 
-TEST(TfConfig, ValidationFindsTasksThatCannotBe) {
+TEST(TfConfig, ValidationFindsImpossibleTasks) {
   const ClusterSpec all = cluster_of(kAll);
   for (const TfConfigTask& task : {TfConfigTask{"chief", 0}, TfConfigTask{"worker", 1},
                                    TfConfigTask{"ps", 1}, TfConfigTask{"evaluator", 0}})
@@ -89,7 +89,7 @@ TEST(TfConfig, ValidationFindsTasksThatCannotBe) {
   EXPECT_FALSE(validate(all, {"worker", 2}));
   EXPECT_FALSE(validate(all, {"master", 0})) << "not a task type";
   EXPECT_FALSE(validate(cluster_of(R"({"master": ["a:1"]})"), {"master", 0}))
-      << "though there is one";
+      << "although the cluster has this job";
   EXPECT_FALSE(validate(cluster_of(R"({"worker": ["a:1"]})"), {"chief", 0}));
   EXPECT_TRUE(validate(cluster_of(R"({"chief": ["a:1"]})")));
   EXPECT_FALSE(validate(cluster_of(R"({"chief": ["a:1", "b:2"]})")));
@@ -97,7 +97,7 @@ TEST(TfConfig, ValidationFindsTasksThatCannotBe) {
   EXPECT_FALSE(validate(cluster_of(R"({"evaluator": ["a:1", "b:2"]})")));
 }
 
-TEST(TfConfig, TheChiefIsFirstAndWorkerZeroWhereThereIsNone) {
+TEST(TfConfig, TheChiefIsWorker0IfNoChiefIsDeclared) {
   const ClusterSpec all = cluster_of(kAll);
   EXPECT_TRUE(is_chief(all, {"chief", 0}));
   EXPECT_TRUE(is_chief(all, {"evaluator", 0}));
@@ -119,7 +119,7 @@ TEST(TfConfig, TheChiefIsFirstAndWorkerZeroWhereThereIsNone) {
   EXPECT_EQ(collective_leader({}, {"worker", 0}), "");
 }
 
-TEST(TfConfig, SessionsConnectToTheirTask) {
+TEST(TfConfig, SessionsConnectToTheAddressOfTheirTask) {
   TfConfig config = good(
       R"({"cluster": {"ps": ["p:1"], "worker": ["a:1", "b:2"]}, "task": {"type": "ps", "index": 0}})");
   EXPECT_EQ(session_master(config, config.task()), "p:1");

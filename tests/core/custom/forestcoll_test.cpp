@@ -88,7 +88,7 @@ TEST(ForestColl, RefusesInvalidForests) {
   EXPECT_EQ(wrong_trees(three_gpus(tree(2, 1, edge(2, 7)))), "19:2 unknown-name send.dst");
 }
 
-TEST(ForestColl, ProblemsOfTheScenarioAreNotThoseOfTheFile) {
+TEST(ForestColl, EarlierProblemsOfTheScenarioDoNotRejectTheFile) {
   Problems problems;
   problems.add({ProblemCode::kUnused}, {"s.textproto", 7, 1}, "a mistake elsewhere");
   const auto algorithm = algorithm_of(three_gpus(), {3, 1, 0}, problems);
@@ -110,7 +110,7 @@ TEST(ForestColl, IsSkippedIfTheScenarioHasTooManyProblems) {
   EXPECT_EQ(algorithm_of(three_gpus(), {3, 1, 0}, problems), nullptr);
 }
 
-TEST(ForestColl, ItIsTheNameOfTheRootElement) {
+TEST(ForestColl, IsRecognisedByTheNameOfTheRootElement) {
   const std::string head =
       "\xEF\xBB\xBF <?xml version=\"1.0\"?>\n<!-- <algo> -->\n<!DOCTYPE Algo>\n";
   Problems problems;
@@ -128,11 +128,10 @@ TEST(ForestColl, DistinguishesGpusOfDifferentNodes) {
   EXPECT_EQ(wrong_trees(text, 2), "");
 }
 
-TEST(ForestColl, APieceIsTheLeast) {
+TEST(ForestColl, RefusesLessThanOnePiece) {
   Problems problems;
   EXPECT_EQ(algorithm_of(three_gpus(), {3, 1, 0}, problems, {{"pieces", 0}}), nullptr);
-  EXPECT_EQ(placed(problems), "0:0 conflict")
-      << "the text that trees become has no lines of the file";
+  EXPECT_EQ(placed(problems), "0:0 conflict") << "the generated text has no positions in the file";
 }
 
 }  // namespace

@@ -59,7 +59,7 @@ TEST(Language, ContinuesAfterASyntaxError) {
       "4:14 syntax\n5:17 syntax");
 }
 
-TEST(Language, ReportsNamesThatMeanNothing) {
+TEST(Language, ReportsUnknownNames) {
   EXPECT_EQ(wrong(with_lane("send data[0] to rnak + 1")), "4:17 unknown-name");
   EXPECT_EQ(wrong(with_lane("send data[0] to next(rank)")), "4:17 unknown-name");
   EXPECT_EQ(wrong(with_lane("send data[0] to rank + 1 lane up")), "4:31 unknown-name");
@@ -88,7 +88,7 @@ TEST(Language, RefusesDivisionByZeroBeforeAnythingRuns) {
   EXPECT_EQ(wrong(with_lane("send data[8 / max(1, rank)] to rank + 1")), "");
 }
 
-TEST(Language, RefusesWhatBecomesTooLarge) {
+TEST(Language, RefusesValuesThatAreTooLarge) {
   EXPECT_EQ(wrong(with_lane("send data[power(2, 61)] to rank + 1")), "4:11 too-large");
   EXPECT_EQ(wrong(with_lane("send data[power(power(2, 40), 40)] to rank + 1")), "4:11 too-large");
   EXPECT_EQ(wrong(with_lane("send data[1000000000000 * 1000000000000] to rank + 1")),
@@ -112,7 +112,7 @@ TEST(Language, RefusesWhatBecomesTooLarge) {
   EXPECT_EQ(wrong("collective all_gather chunks 3 lane { }"), "1:30 conflict");
 }
 
-TEST(Language, RefusesDeepNestingInPlaceOfOverflowing) {
+TEST(Language, RefusesDeepNestingInsteadOfOverflowingTheStack) {
   std::string loops;
   std::string brackets;
   std::string signs;
@@ -132,7 +132,7 @@ TEST(Language, RefusesDeepNestingInPlaceOfOverflowing) {
   }
 }
 
-TEST(Language, BoundsFunctionsThatCallEachOtherTwice) {
+TEST(Language, LimitsFunctionsWhoseCallsDoubleAtEachLevel) {
   std::string text = "let f0(x) = x + 1\n";
   for (int i = 1; i <= 31; ++i)
     text += fmt::format("let f{}(x) = f{}(x) + f{}(x + 1)\n", i, i - 1, i - 1);
@@ -143,7 +143,7 @@ TEST(Language, BoundsFunctionsThatCallEachOtherTwice) {
   EXPECT_NE(wrong(doubled + with_lane("send data[x50] to rank + 1")), "");
 }
 
-TEST(Language, RefusesToSendToOneself) {
+TEST(Language, RefusesMessagesFromARankToItself) {
   EXPECT_EQ(wrong(with_lane("send data[0] to rank")), "4:17 invalid");
   EXPECT_EQ(wrong(with_lane("receive data[0] from rank + ranks")), "4:22 invalid");
 }
@@ -153,7 +153,7 @@ TEST(Language, RefusesWritesToTheInput) {
   EXPECT_EQ(wrong(with_lane("copy data[0] to input[0]")), "4:1 invalid");
 }
 
-TEST(Language, SaysWhatBreaksAPromisedSymmetry) {
+TEST(Language, ReportsStatementsThatBreakADeclaredSymmetry) {
   EXPECT_EQ(wrong("symmetry shift\n" + with_lane("if rank == 0 { send data[0] to rank + 1 }")),
             "5:1 conflict");
   EXPECT_EQ(wrong("symmetry shift\n" + with_lane("send data[0] to 3")), "5:17 conflict");
@@ -161,7 +161,7 @@ TEST(Language, SaysWhatBreaksAPromisedSymmetry) {
   EXPECT_EQ(wrong("symmetry shift\n" + with_lane("if gpu == 0 { send data[0] to rank + 4 }")), "");
 }
 
-TEST(Language, GroupsMoveWithTheirWorker) {
+TEST(Language, MulticastGroupsOfASymmetricAlgorithmShiftWithTheWorker) {
   const std::string head =
       "collective all_reduce chunks 4 symmetry shift lane { multicast data[0] ";
   EXPECT_EQ(wrong(head + "to node * gpus count gpus }"), "");
@@ -188,7 +188,7 @@ TEST(Language, ParametersHaveDefaultsAndValues) {
             10);
 }
 
-TEST(Language, KernelsTakeTheCopyEnginesPlaceOnGpusAlone) {
+TEST(Language, KernelsReplaceCopyEnginesOnlyOnGpus) {
   const auto engine_of = [](const std::string& head, Engine engine) {
     Problems problems;
     const auto algorithm =
@@ -211,7 +211,7 @@ TEST(Language, NumbersOfRanksAndChunksWrapAround) {
   EXPECT_EQ(schedule->step(7, 0, 1).target.offset, 10);
 }
 
-TEST(Language, RangesEndWhereTheirBufferDoes) {
+TEST(Language, RangesAreCutAtTheEndOfTheirBuffer) {
   const auto schedule = made(
       "collective all_reduce chunks 4 scratch 2 lane { copy data[2 to 9] to data[3 count 7] "
       "copy data[0 count 4] to scratch[1] }",
@@ -232,7 +232,7 @@ TEST(Language, RoundsWithDifferentNumbersOfStepsAreCounted) {
   EXPECT_EQ(peers, (std::vector<int>{1, 2, 2, 3, 3, 3, 4, 4, 4, 4}));
 }
 
-TEST(Language, WaitsForMarksOfOtherLanes) {
+TEST(Language, LanesWaitForMarksOfOtherLanes) {
   const std::string text =
       "collective all_reduce chunks 4\n"
       "lane first { for c from 0 to 3 { send data[c] to rank + 1 receive data[c] from rank - 1 "
@@ -278,7 +278,7 @@ TEST(Language, DeadlocksAndReadsBeforeWritesAreFoundByTheChecker) {
       ViolationKind::kDeadlock);
 }
 
-TEST(Language, ProblemsOfTheScenarioAreNotThoseOfTheAlgorithm) {
+TEST(Language, EarlierProblemsOfTheScenarioDoNotRejectTheAlgorithm) {
   Problems problems;
   problems.add({ProblemCode::kUnused}, {"s.textproto", 7, 1}, "a mistake elsewhere");
   const std::string ring = test::text_of_algorithm("ring");
@@ -290,7 +290,7 @@ TEST(Language, ProblemsOfTheScenarioAreNotThoseOfTheAlgorithm) {
   EXPECT_EQ(problems.size(), 2u) << "the file has no lane";
 }
 
-TEST(Language, GroupsAreMulticastToAndReducedBySwitches) {
+TEST(Language, SwitchesMulticastToAndReduceOverGroups) {
   const std::string text =
       "collective all_reduce chunks 4 lane {\n"
       "  multicast nothing to rank / 4 * 4 count 2 step 2 lane other\n"
@@ -315,7 +315,7 @@ TEST(Language, GroupsAreMulticastToAndReducedBySwitches) {
   EXPECT_EQ(schedule->step(5, 0, 3).kind, StepKind::kNop) << "there is no other rank";
 }
 
-TEST(Language, NothingIsOnlyAMessage) {
+TEST(Language, TheRangeNothingIsOnlyAllowedInMessages) {
   EXPECT_EQ(wrong(with_lane("send nothing to rank + 1 receive nothing from rank - 1")), "");
   EXPECT_EQ(wrong(with_lane("copy nothing to data[0]")), "4:1 invalid");
   EXPECT_EQ(wrong(with_lane("reduce nothing from rank - 1")), "4:1 invalid");
@@ -323,7 +323,7 @@ TEST(Language, NothingIsOnlyAMessage) {
   EXPECT_EQ(wrong(with_lane("reduce data[0] with nothing across 0 count 4")), "4:1 invalid");
 }
 
-TEST(Language, ReductionsInSwitchesReadWhatOthersHaveAnnounced) {
+TEST(Language, SwitchReductionsMustWaitForTheirInputs) {
   const auto first_of = [](const std::string& before) {
     const std::vector<Violation> violations = check(
         *made("collective all_reduce chunks 4 lane main {\n" + before +
@@ -343,7 +343,7 @@ TEST(Language, ReductionsInSwitchesReadWhatOthersHaveAnnounced) {
             ViolationKind::kReadBeforeMessage);
 }
 
-TEST(Language, StepsKnowTheirPlaceInTheText) {
+TEST(Language, StepsHaveTheirPositionInTheText) {
   Problems problems;
   const auto algorithm = algorithm_of(
       with_lane("send data[0] to rank + 1\n  receive data[0] from rank - 1"), {4, 1, 0}, problems);

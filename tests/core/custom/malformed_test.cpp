@@ -80,7 +80,7 @@ std::string damaged(std::string text, std::uint64_t seed) {
   }
 }
 
-TEST(MalformedAlgorithms, AHundredOfEachFormatAreRefusedWithAPlaceOrChecked) {
+TEST(MalformedAlgorithms, AreRefusedWithAPositionOrProved) {
   for (const Format& format : formats()) {
     Problems problems;
     const auto good = test::algorithm_of(format.good, {4, 2, 0}, problems);

@@ -65,7 +65,7 @@ TEST(Msccl, IsReadAndProved) {
   EXPECT_EQ(algorithm->place_of(1, 0, 2)->line, 10);
 }
 
-TEST(Msccl, ErrorsHaveNamesAndPositions) {
+TEST(Msccl, ErrorsHaveCodesAndPositions) {
   const auto with = [](const std::string& step) { return wrong_xml(pair_xml("", step)); };
   EXPECT_EQ(wrong_xml("<algo"), "1:5 syntax");
   EXPECT_EQ(wrong_xml("<graphs/>"), "1:2 unknown-name graphs");
@@ -155,7 +155,7 @@ TEST(Msccl, ReadsItsOwnExport) {
   }
 }
 
-TEST(Msccl, BuiltInAlgorithmsAreReadAgain) {
+TEST(Msccl, ReadsExportedBuiltInAlgorithms) {
   RingOptions options;
   options.lanes = {RingPath{4, {0, 1, 2, 3}}, RingPath{4, {3, 1, 0, 2}}};
   expect_read_again(*ring_all_reduce(8, 16, options), Contract::all_reduce(8, 16), true);
@@ -166,7 +166,7 @@ TEST(Msccl, BuiltInAlgorithmsAreReadAgain) {
                     Contract::all_reduce(8, 1), false);
 }
 
-TEST(Msccl, WhatItDoesNotHaveIsRefused) {
+TEST(Msccl, RefusesToExportUnsupportedAlgorithms) {
   const auto broadcast = Contract::of(CollectiveKind::kBroadcast, 4, 8, 0, false);
   EXPECT_FALSE(to_msccl(*ring_all_reduce(4, 8), broadcast, "b"));
 }

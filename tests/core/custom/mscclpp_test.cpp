@@ -72,11 +72,11 @@ std::string op(const std::string& name, const std::string& more = "") {
 std::string at(const std::string& type, int index, int size = 1) {
   return fmt::format("{{\"type\": \"{}\", \"index\": {}, \"size\": {}}}", type, index, size);
 }
-std::string there(int buffer, const std::string& index, int size = 1) {
+std::string remote_range(int buffer, const std::string& index, int size = 1) {
   return fmt::format("{{\"buffer_id\": {}, \"index\": {}, \"size\": {}}}", buffer, index, size);
 }
-std::string there(int buffer, int index, int size = 1) {
-  return there(buffer, std::to_string(index), size);
+std::string remote_range(int buffer, int index, int size = 1) {
+  return remote_range(buffer, std::to_string(index), size);
 }
 std::string moves(const std::string& name, const std::string& from, const std::string& to,
                   const std::string& type = "memory") {
@@ -102,13 +102,13 @@ std::vector<Violation> proof(const std::string& text, std::int64_t elements = 6)
 /// Returns operations by which each GPU sends all its data to the other's scratch buffer, and then
 /// adds what it has received.
 std::string exchange(const std::string& type = "memory") {
-  return all({moves("put", at("i", 0, 2), there(1, 0, 2), type), on("signal", type),
+  return all({moves("put", at("i", 0, 2), remote_range(1, 0, 2), type), on("signal", type),
               on("wait", type), op("nop"),
               op("re", "\"src_buff\": [" + at("i", 0, 2) + ", " + at("s", 0, 2) +
                            "], \"dst_buff\": [" + at("i", 0, 2) + "]")});
 }
 
-TEST(MscclPp, APutAndASignalAreAMessage) {
+TEST(MscclPp, APutWithASignalIsAMessage) {
   Problems problems;
   const auto algorithm = algorithm_of(pair_plan({exchange()}), {2, 1, 0}, problems);
   ASSERT_EQ(placed(problems), "");
@@ -127,20 +127,20 @@ TEST(MscclPp, PortsSendThroughAProxyUntilAFlush) {
   // The source is overwritten while the proxy may still read from it.
   EXPECT_EQ(proof(pair_plan({exchange("port")})).front().kind, ViolationKind::kRace);
   const std::string flushed =
-      all({moves("put", at("i", 0, 2), there(1, 0, 2), "port"), on("signal", "port"),
+      all({moves("put", at("i", 0, 2), remote_range(1, 0, 2), "port"), on("signal", "port"),
            on("flush", "port"), on("wait", "port"),
            op("re", "\"src_buff\": [" + at("i", 0, 2) + ", " + at("s", 0, 2) +
                         "], \"dst_buff\": [" + at("i", 0, 2) + "]")});
   EXPECT_EQ(proof(pair_plan({flushed})), std::vector<Violation>());
 }
 
-TEST(MscclPp, RemoteReadsAskAndAreAnswered) {
+TEST(MscclPp, ARemoteReadIsARequestAndAReply) {
   const auto half = [](const char* name, bool sends) {
     std::string both;
     return op(name, std::string("\"channel_type\": \"memory\", \"src_buff\": [") +
-                        "{\"type\": \"i\", \"index\": @, \"size\": 1}, " + there(0, "@") +
+                        "{\"type\": \"i\", \"index\": @, \"size\": 1}, " + remote_range(0, "@") +
                         "], \"dst_buff\": [{\"type\": \"i\", \"index\": @, \"size\": 1}" +
-                        (sends ? ", " + there(0, "@") : "") + "]");
+                        (sends ? ", " + remote_range(0, "@") : "") + "]");
   };
   EXPECT_EQ(proof(pair_plan({all({half("rres", true), on("signal"), on("wait")})})),
             std::vector<Violation>());
@@ -148,7 +148,7 @@ TEST(MscclPp, RemoteReadsAskAndAreAnswered) {
   EXPECT_EQ(proof(pair_plan({all({half("rre", false), on("signal"), on("wait")})})).front().kind,
             ViolationKind::kWrongSum);
   const std::string get =
-      op("get", "\"channel_type\": \"memory\", \"src_buff\": [" + there(0, 0, 2) +
+      op("get", "\"channel_type\": \"memory\", \"src_buff\": [" + remote_range(0, 0, 2) +
                     "], \"dst_buff\": [" + at("s", 0, 2) + "]");
   const std::string add = op("re", "\"src_buff\": [" + at("s", 0, 2) + ", " + at("i", 0, 2) +
                                        "], \"dst_buff\": [" + at("i", 0, 2) + "]");
@@ -157,9 +157,9 @@ TEST(MscclPp, RemoteReadsAskAndAreAnswered) {
   EXPECT_EQ(proof(pair_plan({all({get, add})})).front().kind, ViolationKind::kRace);
 }
 
-TEST(MscclPp, PacketsAreTheirOwnSignals) {
+TEST(MscclPp, PacketsNeedNoSignal) {
   const std::string plan =
-      pair_plan({all({moves("ppkt", at("i", 0, 2), there(1, 0, 2)),
+      pair_plan({all({moves("ppkt", at("i", 0, 2), remote_range(1, 0, 2)),
                       op("repkt", "\"src_buff\": [" + at("i", 0, 2) + ", " + at("s", 0, 2) +
                                       "], \"dst_buff\": [" + at("i", 0, 2) + "]")})});
   EXPECT_EQ(proof(plan), std::vector<Violation>());
@@ -187,7 +187,7 @@ TEST(MscclPp, SwitchesReduceAndMulticast) {
 }
 
 TEST(MscclPp, BarriersAndSemaphoresOrderThreadBlocks) {
-  const std::string send = all({moves("put", at("i", 0, 2), there(1, 0, 2)), "BETWEEN"});
+  const std::string send = all({moves("put", at("i", 0, 2), remote_range(1, 0, 2)), "BETWEEN"});
   const std::string add = all({"BETWEEN", on("signal"), on("wait"),
                                op("re", "\"src_buff\": [" + at("i", 0, 2) + ", " + at("s", 0, 2) +
                                             "], \"dst_buff\": [" + at("i", 0, 2) + "]")});
@@ -211,14 +211,14 @@ TEST(MscclPp, BarriersAndSemaphoresOrderThreadBlocks) {
   EXPECT_EQ(proof(with(op("nop"), barrier)).front().kind, ViolationKind::kDeadlock);
 }
 
-TEST(MscclPp, DeadlocksAreNamedByTheirCycle) {
+TEST(MscclPp, DeadlocksAreReportedWithTheirCycle) {
   const std::string text = pair_plan({all({on("wait"), on("signal")})});
   const auto found = proof(text);
   ASSERT_EQ(found.front().kind, ViolationKind::kDeadlock);
   EXPECT_GE(found.size(), 2U);
 }
 
-TEST(MscclPp, PipelinesHaveRoundsOfBytes) {
+TEST(MscclPp, PipelinesHaveOneRoundPerUnitOfBytes) {
   const auto plan = [](int unit) {
     return pair_plan({op("pipeline", fmt::format("\"iter_context\": {{\"unit_size\": {}, "
                                                  "\"num_chunks\": 2}}, \"ops\": [{}]",
@@ -235,11 +235,11 @@ TEST(MscclPp, PipelinesHaveRoundsOfBytes) {
   EXPECT_NE(algorithm->note().find("1024 rounds"), std::string::npos);
 }
 
-TEST(MscclPp, ThreadBlockGroupsDivideTheirPlaces) {
+TEST(MscclPp, ThreadBlockGroupsDivideTheirRanges) {
   const auto part = [](int i) {
     const std::string group = fmt::format("\"tbg_info\": {{\"tb_id\": {}, \"tbg_size\": 2}}", i);
     return all({op("put", "\"src_buff\": [" + at("i", 0, 2) + "], \"dst_buff\": [" +
-                              there(1, 0, 2) + "], \"channel_type\": \"memory\", " + group),
+                              remote_range(1, 0, 2) + "], \"channel_type\": \"memory\", " + group),
                 op("barrier", "\"barrier_id\": 0, \"num_threadblocks\": 2"),
                 i == 0 ? all({on("signal"), on("wait")}) : op("nop"),
                 op("barrier", "\"barrier_id\": 1, \"num_threadblocks\": 2"),
@@ -250,7 +250,7 @@ TEST(MscclPp, ThreadBlockGroupsDivideTheirPlaces) {
     EXPECT_EQ(proof(pair_plan({part(0), part(1)}), elements), std::vector<Violation>());
 }
 
-TEST(MscclPp, ErrorsHaveNamesAndPositions) {
+TEST(MscclPp, ErrorsHaveCodesAndPositions) {
   const auto with = [](const std::string& one) { return wrong_plan(pair_plan({one})); };
   EXPECT_EQ(wrong_plan("{"), "1:2 syntax");
   EXPECT_EQ(wrong_plan("{}"), "1:1 missing collective");
@@ -389,7 +389,7 @@ TEST(MscclPp, ReadsItsOwnExport) {
   }
 }
 
-TEST(MscclPp, BuiltInAlgorithmsAreReadAgain) {
+TEST(MscclPp, ReadsExportedBuiltInAlgorithms) {
   RingOptions options;
   options.lanes = {RingPath{4, {0, 1, 2, 3}}, RingPath{4, {3, 1, 0, 2}}};
   expect_read_again(*ring_all_reduce(8, 16, options), Contract::all_reduce(8, 16), 4, true);
@@ -400,7 +400,7 @@ TEST(MscclPp, BuiltInAlgorithmsAreReadAgain) {
                     Contract::all_reduce(8, 1), 4, false);
 }
 
-TEST(MscclPp, WhatItDoesNotHaveIsRefused) {
+TEST(MscclPp, RefusesToExportUnsupportedAlgorithms) {
   const auto broadcast = Contract::of(CollectiveKind::kBroadcast, 4, 8, 0, false);
   EXPECT_FALSE(to_mscclpp(*ring_all_reduce(4, 8), broadcast, "b", 4));
 }

@@ -43,7 +43,7 @@ Expected<Scenario> read_with(const std::string& scenario, const std::string& alg
 
 const std::string kOurs = "custom { file: \"a.tutti-algorithm\" }";
 
-TEST(CustomInScenario, IsReadWithItsFile) {
+TEST(CustomInScenario, AlgorithmIsReadFromItsFile) {
   const auto scenario = read_with(scenario_with(kOurs), test::text_of_algorithm("ring"));
   ASSERT_TRUE(scenario) << scenario.error().message();
   ASSERT_TRUE(scenario->strategy.custom);
@@ -51,7 +51,7 @@ TEST(CustomInScenario, IsReadWithItsFile) {
   EXPECT_EQ(scenario->plan.collective(scenario->plan.packs.front()).schedule->ranks(), 32);
 }
 
-TEST(CustomInScenario, IsRefusedWhereItDoesNotFit) {
+TEST(CustomInScenario, RefusesAlgorithmsThatDoNotFitTheScenario) {
   const auto fails = [](const std::string& strategy, const std::string& mark, ProblemCode code,
                         const std::string& field) {
     const std::string text = scenario_with(strategy);
@@ -72,7 +72,7 @@ TEST(CustomInScenario, IsRefusedWhereItDoesNotFit) {
   fails("root: 2 " + kOurs, "2 custom", ProblemCode::kUnused, "Strategy.root");
 }
 
-TEST(CustomInScenario, PartsOfTheReplicasCannotUseIt) {
+TEST(CustomInScenario, StagesOfATwoLevelAlgorithmCannotUseIt) {
   const auto error_of = [](const std::string& text) {
     const auto scenario = read_with(text, test::text_of_algorithm("ring"));
     return scenario ? "" : scenario.error().message();
@@ -96,7 +96,7 @@ TEST(CustomInScenario, PartsOfTheReplicasCannotUseIt) {
               HasSubstr("as the strategy's algorithm"));
 }
 
-TEST(CustomInScenario, MistakesOfItsFileHaveTheirPlaceThere) {
+TEST(CustomInScenario, ErrorsOfItsFileHavePositionsInTheFile) {
   const auto wrong = [](const std::string& algorithm) {
     const auto scenario = read_with(scenario_with(kOurs), algorithm);
     return scenario ? "" : test::placed(scenario.error().problems());
@@ -108,7 +108,7 @@ TEST(CustomInScenario, MistakesOfItsFileHaveTheirPlaceThere) {
             "1:1 conflict");
 }
 
-TEST(CustomInScenario, TakesTheCollectiveOfItsFile) {
+TEST(CustomInScenario, TheFileDeterminesTheCollective) {
   const auto scenario = read_with(scenario_with(kOurs), test::text_of_algorithm("bruck"));
   ASSERT_TRUE(scenario) << scenario.error().message();
   EXPECT_EQ(scenario->strategy.collective, CollectiveKind::kAllToAll);
@@ -124,7 +124,7 @@ std::optional<Time> simulated(const Scenario& scenario, Folds folds) {
   return summary.steps().front().end - summary.steps().front().start;
 }
 
-TEST(CustomInScenario, TheRingTakesAsLongAsTheBuiltInOne) {
+TEST(CustomInScenario, TheShippedRingTakesAsLongAsTheBuiltInRing) {
   for (const char* elements : {"65536", "1000", "7"}) {
     const auto built_in =
         read_with(scenario_with("algorithm: \"ring\" merging: CONCAT", 4, elements), "");
@@ -135,7 +135,7 @@ TEST(CustomInScenario, TheRingTakesAsLongAsTheBuiltInOne) {
   }
 }
 
-TEST(CustomInScenario, FoldingKeepsTheTime) {
+TEST(CustomInScenario, FoldingDoesNotChangeTheTime) {
   for (const char* name :
        {"ring", "torus_2d", "hierarchical_overlap", "bidirectional_ring", "rabenseifner"}) {
     const auto scenario = read_with(scenario_with(kOurs, 8), test::text_of_algorithm(name));
@@ -156,7 +156,7 @@ Expected<Scenario> on_h100(const std::string& algorithm, int workers) {
   return read_scenario(text, "s.textproto", Library(files));
 }
 
-TEST(CustomInScenario, SwitchesOfANodeAddAndMulticast) {
+TEST(CustomInScenario, SwitchesInsideANodeReduceAndMulticast) {
   for (const int workers : {1, 2, 4}) {
     const auto scenario = on_h100(test::text_of_algorithm("in_switch"), workers);
     ASSERT_TRUE(scenario) << scenario.error().message();
@@ -175,7 +175,7 @@ TEST(CustomInScenario, SwitchesOfANodeAddAndMulticast) {
   }
 }
 
-TEST(CustomInScenario, WhatNoSwitchDoesIsRefusedWhereItIsWritten) {
+TEST(CustomInScenario, RefusesSwitchOperationsThatNoSwitchSupports) {
   const auto refused = [](const Expected<Scenario>& scenario) {
     return scenario ? "" : test::placed(scenario.error().problems());
   };
@@ -199,7 +199,7 @@ TEST(CustomInScenario, WhatNoSwitchDoesIsRefusedWhereItIsWritten) {
               AllOf(HasSubstr("ranks 0 to 8 (step 8)"), HasSubstr("reduce within each node")));
 }
 
-TEST(CustomInScenario, SwitchesOfVeryManyStepsAreNotChecked) {
+TEST(CustomInScenario, RefusesTooManyDifferentMulticastGroups) {
   const auto scenario = on_h100(
       "collective all_reduce chunks 1 lane { for i from 0 to 9000000 { multicast data[0] to node * "
       "gpus count 1 + i % gpus } }",
@@ -222,7 +222,7 @@ TEST(CustomInScenario, RealRunsRefuseToReduceInSwitches) {
   EXPECT_EQ(test::placed(proved.error().problems()), "26:3 unsupported Custom");
 }
 
-TEST(CustomInScenario, TheScenarioChoosesTheCollectiveOfForestCollsTrees) {
+TEST(CustomInScenario, TheScenarioChoosesTheCollectiveOfForestCollTrees) {
   const auto tree = [](int root, int other) {
     return fmt::format("<tree root=\"{0}\" nchunks=\"1\"><send src=\"{0}\" dst=\"{1}\"/></tree>",
                        root, other);

@@ -124,7 +124,7 @@ TEST_P(Shipped, DeclaredSymmetryHolds) {
   EXPECT_EQ(claimed == 0, has_special_ranks) << claimed;
 }
 
-TEST_P(Shipped, IdenticalStepsAreIdentical) {
+TEST_P(Shipped, StepsReportedAsIdenticalAreIdentical) {
   for (const AlgorithmShape& shape : shapes()) {
     const auto algorithm = shipped(GetParam(), shape);
     if (!algorithm) continue;
@@ -147,7 +147,7 @@ TEST_P(Shipped, IdenticalStepsAreIdentical) {
   }
 }
 
-TEST_P(Shipped, VisitsAllWays) {
+TEST_P(Shipped, VisitsAllRoutes) {
   for (const AlgorithmShape& shape : shapes()) {
     const auto algorithm = shipped(GetParam(), shape);
     if (!algorithm) continue;
@@ -200,7 +200,7 @@ void expect_steps_of_built_in(const Schedule& built_in, const Schedule& written)
   }
 }
 
-TEST(ShippedRing, IsTheBuiltInRingStepForStep) {
+TEST(ShippedRing, HasTheStepsOfTheBuiltInRing) {
   for (const std::int32_t n : {1, 2, 3, 4, 5, 8, 17}) {
     const auto ring = shipped("ring", {n, 1, 0});
     for (const std::int64_t elements : {n, n + 1, 97, 1000, 48 * n}) {
@@ -214,7 +214,7 @@ TEST(ShippedRing, IsTheBuiltInRingStepForStep) {
   }
 }
 
-TEST(ShippedRecursiveDoubling, IsTheBuiltInOneStepForStep) {
+TEST(ShippedRecursiveDoubling, HasTheStepsOfTheBuiltInAlgorithm) {
   for (const std::int32_t n : {2, 4, 8, 16}) {
     const auto doubling = shipped("recursive_doubling", {n, 1, 0});
     expect_steps_of_built_in(*recursive_doubling_all_reduce(n, 100, Engine::kKernel),
@@ -222,7 +222,7 @@ TEST(ShippedRecursiveDoubling, IsTheBuiltInOneStepForStep) {
   }
 }
 
-TEST(ShippedRing, OverAMillionRanksIsAFunctionToo) {
+TEST(ShippedRing, AScheduleOfAMillionRanksTakesNoMemory) {
   constexpr std::int32_t kRanks = 1'000'000;
   const auto ring = shipped("ring", {kRanks, 8, 0});
   const auto schedule = ring->schedule(std::int64_t{kRanks} * 4, 0, Engine::kKernel);
@@ -235,7 +235,7 @@ TEST(ShippedRing, OverAMillionRanksIsAFunctionToo) {
   }
 }
 
-TEST(ShippedWrongRing, IsFoundToBeWrong) {
+TEST(ShippedWrongRing, IsRefusedByTheChecker) {
   for (const std::int32_t n : {2, 3, 4, 8}) {
     const auto ring = shipped("wrong_ring", {n, 1, 0});
     EXPECT_FALSE(

@@ -32,7 +32,7 @@ std::string wrong_result(const std::string& text) {
   return placed(problems);
 }
 
-TEST(Teccl, FlowsBecomeAnAllGather) {
+TEST(Teccl, ReadsFlowsAsAnAllGather) {
   Problems problems;
   const auto algorithm = algorithm_of(line_of_three(), {3, 1, 0}, problems);
   ASSERT_EQ(placed(problems), "");
@@ -61,7 +61,7 @@ TEST(Teccl, RefusesInvalidResults) {
             "8:1 unsupported 7-Flows");
 }
 
-TEST(Teccl, AChunkThatDoesNotReachEverybodyIsFoundByTheChecker) {
+TEST(Teccl, TheCheckerFindsAChunkThatDoesNotReachAllRanks) {
   std::string text = line_of_three();
   const std::string last = ",\n\"Chunk 0 from 2 traveled over 2->5 in epoch 0\"";
   text.erase(text.find(last), last.size());

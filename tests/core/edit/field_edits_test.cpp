@@ -61,7 +61,7 @@ std::string removed(const std::string& text, const std::string& field) {
   return edits ? with_edits(text, *edits) : edits.error().message();
 }
 
-TEST(FieldEdits, AValueChangesAtItsPlaceAndNothingElseDoes) {
+TEST(FieldEdits, ChangesAValueInPlaceAndNothingElse) {
   const std::string text =
       "# why\nrun { steps: 3  # a few\n  seed:7 ; }\nworkload{model:'a' \"b\" "
       "batch:32layer_times:\"x\"}\n";
@@ -69,7 +69,7 @@ TEST(FieldEdits, AValueChangesAtItsPlaceAndNothingElseDoes) {
             "# why\nrun { steps: 12  # a few\n  seed:7 ; }\nworkload{model:'a' \"b\" "
             "batch:32layer_times:\"x\"}\n");
   EXPECT_EQ(set(text, "run.steps", "3"), text);
-  EXPECT_EQ(set(text, "workload.model", "ab"), text) << "it says so already";
+  EXPECT_EQ(set(text, "workload.model", "ab"), text) << "the field already has this value";
   EXPECT_EQ(set(text, "workload.model", "c\"\\\n"),
             "# why\nrun { steps: 3  # a few\n  seed:7 ; }\nworkload{model:\"c\\\"\\\\\\n\" "
             "batch:32layer_times:\"x\"}\n");
@@ -153,7 +153,7 @@ TEST(FieldEdits, AddsAndRemovesElements) {
   EXPECT_EQ(add("run { }", "run"), "run { }") << "there is one";
 }
 
-TEST(FieldEdits, WhatGoesTakesItsLineAndLeavesTheRemarks) {
+TEST(FieldEdits, RemovingAFieldRemovesItsLineButNotComments) {
   EXPECT_EQ(removed("run {\n  steps: 1\n  seed: 2\n}\n", "run.steps"), "run {\n  seed: 2\n}\n");
   EXPECT_EQ(removed("run {\n  steps: 1;  # one\n  seed: 2\n}\n", "run.steps"),
             "run {\n  # one\n  seed: 2\n}\n");
@@ -171,7 +171,7 @@ TEST(FieldEdits, WhatGoesTakesItsLineAndLeavesTheRemarks) {
   EXPECT_EQ(set("run {\n  steps: 1\n}\n", "run.steps", ""), "run {\n}\n");
 }
 
-TEST(FieldEdits, ABrokenTextIsNotEditedByField) {
+TEST(FieldEdits, RefusesToEditATextWithSyntaxErrors) {
   const auto why = [](const std::string& text, const std::string& field) {
     return set_field(ScenarioText(text, schema()), path(field), "2");
   };
@@ -186,7 +186,7 @@ TEST(FieldEdits, ABrokenTextIsNotEditedByField) {
               FailsWith(Mistake{kUnknownField, "run"}));
 }
 
-TEST(FieldEdits, OfAOneofOneFieldIsWritten) {
+TEST(FieldEdits, SettingAFieldOfAOneofRemovesItsOtherField) {
   google::protobuf::FileDescriptorSet files;
   ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(
       "file { name: 'x.proto' syntax: 'proto3' message_type { name: 'M' oneof_decl { name: 'which' "
@@ -208,7 +208,7 @@ TEST(FieldEdits, OfAOneofOneFieldIsWritten) {
   EXPECT_EQ(set_own("{\"b\": 1, \"c\": \"x\"}", "c", "y"), "{\"c\": \"y\"}");
 }
 
-TEST(ScenarioText, FindsTheFieldAtAPlace) {
+TEST(ScenarioText, FindsTheFieldAtAPosition) {
   const std::string text =
       "cluster { workers { count: 2 } workers { count: 3 } }\nworkload { variable { shape: [4, 5] "
       "} }";
@@ -226,7 +226,7 @@ TEST(ScenarioText, FindsTheFieldAtAPlace) {
   EXPECT_EQ(scenario.value(path("cluster.workers[2].count")), "");
 }
 
-TEST(TextPlaces, LeadThereAndBack) {
+TEST(TextPlaces, OffsetsConvertToPositionsAndBack) {
   for (const std::string text : {"a: 1\n\tb:\t2\nc\n", "{\"a\":\t1,\n\t\"b\": 2}",
                                  "\xEF\xBB\xBF"
                                  "a: 1\nb: 2",
@@ -449,7 +449,7 @@ std::string with_remarks(const std::string& text) {
   return made;
 }
 
-TEST(FieldEdits, TextAndMessageAgreeAfterAnyEditsOfTheShippedScenarios) {
+TEST(FieldEdits, TextAndMessageAgreeAfterRandomEditsOfTheShippedScenarios) {
   std::uint64_t seed = 0;
   for (const fs::directory_entry& entry :
        fs::directory_iterator(fs::path(test::source_folder()) / "scenarios")) {
@@ -462,7 +462,7 @@ TEST(FieldEdits, TextAndMessageAgreeAfterAnyEditsOfTheShippedScenarios) {
   EXPECT_GT(seed, 100u);
 }
 
-TEST(FieldEdits, TextAndMessageAgreeAfterAnyEditsOfEveryFormOfText) {
+TEST(FieldEdits, TextAndMessageAgreeAfterRandomEditsOfEveryNotation) {
   std::uint64_t seed = 1000;
   for (const fs::directory_entry& entry :
        fs::directory_iterator(fs::path(test::source_folder()) / "scenarios")) {

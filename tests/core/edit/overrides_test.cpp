@@ -71,15 +71,15 @@ TEST(Overrides, AddAndRemoveMessages) {
   EXPECT_EQ(gone->strategy.algorithm, BaseAlgorithm::kRing);
   const auto kept = read_with({"cluster.workers.count=4", "cluster.workers={}"});
   ASSERT_TRUE(kept) << kept.error().message();
-  EXPECT_EQ(kept->cluster->workers(), 4) << "what is there stays as it is";
+  EXPECT_EQ(kept->cluster->workers(), 4) << "existing text is not changed";
   EXPECT_THAT(error_of({"cluster.workers[7]={}"}), ElementsAre("unknown-field cluster.workers[7]"));
 }
 
-TEST(Overrides, TheLastOneHolds) {
+TEST(Overrides, TheLastOverrideOfAFieldWins) {
   EXPECT_EQ(read_with({"strategy.shards=2", "strategy.shards=4"})->strategy.shards, 4);
 }
 
-TEST(Overrides, TakeElementsByIndexAndAddTheNextOne) {
+TEST(Overrides, SetElementsByIndexAndAppendTheNextOne) {
   const auto scenario = read_with({"cluster.workers[1].machine=dgx1-v100",
                                    "cluster.workers[1].count=3", "cluster.workers[0].count=1"});
   ASSERT_TRUE(scenario) << scenario.error().message();
@@ -119,7 +119,7 @@ TEST(Overrides, ErrorsNameTheOverride) {
   of_override("strategy.reduction=NONE", ProblemCode::kUnknownName, "Strategy.reduction");
 }
 
-TEST(Overrides, OtherProblemsAreAtTheirPlacesInTheFile) {
+TEST(Overrides, OtherErrorsKeepTheirPositionsInTheFile) {
   std::string text = kText;
   text.replace(text.find("backward_ms: 2"), 14, "backward_ms: -");
   EXPECT_THAT(read_with({}, text),
@@ -139,7 +139,7 @@ TEST(Overrides, ReportErrorsOfTheText) {
             read_with({}, broken).error().message());
 }
 
-TEST(Overrides, TfConfigSaysHowManyWorkers) {
+TEST(Overrides, TfConfigSetsTheNumberOfWorkers) {
   const auto config = read_tf_config(
       R"({"cluster": {"chief": ["a:1"], "worker": ["b:1", "c:1"], "ps": ["d:1"]}})", "TF_CONFIG");
   ASSERT_TRUE(config);
@@ -162,7 +162,8 @@ TEST(Overrides, TfConfigSaysHowManyWorkers) {
   EXPECT_EQ(by_config->cluster->servers(), 1);
   EXPECT_TRUE(check_workers(config->cluster, *by_config));
   const auto mixed = read_with({"cluster.workers[1].machine=dgx1-v100"});
-  EXPECT_TRUE(workers_of(config->cluster, mixed->text).empty()) << "whose number would it be?";
+  EXPECT_TRUE(workers_of(config->cluster, mixed->text).empty())
+      << "with several groups of workers, the count is ambiguous";
 }
 
 }  // namespace

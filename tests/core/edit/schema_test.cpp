@@ -39,12 +39,12 @@ void expect_same(const MessageType& type, const google::protobuf::Descriptor& co
   }
 }
 
-TEST(Schema, IsTheOneThatTextsAreReadBy) {
+TEST(Schema, MatchesTheCompiledMessages) {
   const Schema schema = Schema::scenario();
   expect_same(schema.root(), *proto::Scenario::descriptor());
 }
 
-TEST(Schema, EveryFieldThatHoldsAFigureSaysWhatItMeans) {
+TEST(Schema, EveryNumericFieldHasADescription) {
   const Schema schema = Schema::scenario();
   EXPECT_FALSE(field(schema, {"cluster", "workers", "replicas"}).help.empty());
   EXPECT_EQ(field(schema, {"cluster", "workers", "count"}).otherwise, "1");
@@ -65,7 +65,7 @@ TEST(Schema, EveryFieldThatHoldsAFigureSaysWhatItMeans) {
       << "a field without a comment has that of its message";
 }
 
-TEST(Schema, ChoicesAreThoseThatMeanSomething) {
+TEST(Schema, ChoicesAreTheDescribedEnumerators) {
   const Schema schema = Schema::scenario();
   const FieldType& kind = field(schema, {"cluster", "network", "kind"});
   ASSERT_EQ(kind.choices.size(), 4u);
@@ -74,7 +74,7 @@ TEST(Schema, ChoicesAreThoseThatMeanSomething) {
   EXPECT_EQ(field(schema, {"strategy", "reduction"}).choices.size(), 5u);
 }
 
-TEST(Schema, ReportsMistakesInASchema) {
+TEST(Schema, ReportsErrorsInASchema) {
   const auto why = [](const std::string& type, const std::string& root) {
     google::protobuf::FileDescriptorSet files;
     auto& file = *files.add_file();

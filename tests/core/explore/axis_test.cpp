@@ -25,28 +25,29 @@ TEST(Axis, IsAListOfValues) {
   EXPECT_THAT(values("strategy.algorithm=ring,nccl/pscpu"), ElementsAre("ring", "nccl/pscpu"));
   EXPECT_THAT(values("strategy.launch=SERIAL,CONCURRENT"), ElementsAre("SERIAL", "CONCURRENT"));
   EXPECT_THAT(values("strategy.shards=2,1,2"), ElementsAre("2", "1"))
-      << "what comes again is left out";
-  EXPECT_THAT(values("strategy.shards=,2"), ElementsAre("", "2")) << "nothing: not written";
+      << "repeated values are omitted";
+  EXPECT_THAT(values("strategy.shards=,2"), ElementsAre("", "2"))
+      << "an empty value leaves the field unset";
   EXPECT_THAT(values("strategy.tensorflow.multi_worker_all_reduce.all_reduce_spec.text=\"[('xring',"
                      " 2)]\",nccl"),
               ElementsAre("[('xring', 2)]", "nccl"));
 }
 
-TEST(Axis, RangesAreGeometricOrLinearAndHoldTheirEnds) {
+TEST(Axis, RangesAreGeometricOrLinearAndIncludeBothEnds) {
   EXPECT_THAT(values("strategy.shards=1..8*2"), ElementsAre("1", "2", "4", "8"));
   EXPECT_THAT(values("strategy.shards=1..7*2"), ElementsAre("1", "2", "4"));
   EXPECT_THAT(values("cluster.workers.count=2..8+3"), ElementsAre("2", "5", "8"));
   EXPECT_THAT(values("cluster.network.bandwidth_gb_per_s=0.5..1.5+0.25"),
               ElementsAre("0.5", "0.75", "1", "1.25", "1.5"));
   EXPECT_THAT(values("strategy.shards=1..2*1.2"), ElementsAre("1", "2"))
-      << "whole numbers that come again are left out";
+      << "repeated whole numbers are omitted";
   EXPECT_THAT(values("strategy.bytes_per_pack=0,64KiB..1MiB*4,25MB"),
               ElementsAre("0", "65536", "262144", "1048576", "25000000"));
   EXPECT_EQ(values("strategy.bytes_per_pack=1KiB..1GiB*1.1").size(), 146u)
       << "ln(2^20)/ln(1.1) = 145.4, and the first";
 }
 
-TEST(Axis, SaysWhatIsWrongWithIt) {
+TEST(Axis, ReportsSyntaxErrors) {
   const auto wrong = [](const std::string& written, const std::string& code) {
     EXPECT_THAT(test::kinds_of(parse_axis("--over", written)), ElementsAre(code + " --over"))
         << written;
@@ -71,7 +72,7 @@ TEST(Axis, SaysWhatIsWrongWithIt) {
   wrong("strategy.algorithm=\"ring", "syntax");
 }
 
-TEST(Points, AreATableOfFieldsThatVaryTogether) {
+TEST(Points, ListFieldsThatVaryTogether) {
   const auto axis = read_points("strategy.algorithm,strategy.shards\nring,\nxring,2\n", "p.csv");
   ASSERT_TRUE(axis) << axis.error().message();
   EXPECT_THAT(axis->fields, ElementsAre("strategy.algorithm", "strategy.shards"));
@@ -86,7 +87,7 @@ TEST(Points, AreATableOfFieldsThatVaryTogether) {
       test::FailsWith(Mistake{ProblemCode::kUnknownField, "strategy.shard", 1, 1, "p.csv"}));
 }
 
-TEST(Space, VisitsEveryCombinationOnceTheLastAxisFastest) {
+TEST(Space, VisitsEveryCombinationOnceWithTheLastAxisFastest) {
   const auto space = Space::of(
       {*parse_axis("", "strategy.shards=1,2"), *parse_axis("", "strategy.bytes_per_pack=0,5,7")});
   ASSERT_TRUE(space);

@@ -46,7 +46,7 @@ Scenario at(const SweepInfo& sweep, const Space& space, std::int64_t point,
 }
 
 /// The scenario text of a point of a sweep is recognised as this point.
-TEST(JoinedRun, IsFoundAtItsPoint) {
+TEST(JoinedRun, BelongsToThePointWithItsScenario) {
   const SweepInfo sweep = info();
   const auto space = Space::of(sweep.axes);
   for (std::int64_t p = 0; p < space->size(); ++p) {
@@ -59,7 +59,7 @@ TEST(JoinedRun, IsFoundAtItsPoint) {
   }
 }
 
-TEST(JoinedRun, OfAnotherScenarioIsRefusedWithTheDifference) {
+TEST(JoinedRun, RefusesARunOfAnotherScenarioAndNamesTheDifference) {
   const SweepInfo sweep = info();
   const auto space = Space::of(sweep.axes);
   const auto why = [&](const std::string& also) {
@@ -111,7 +111,7 @@ TEST(JoinedRun, TakesTheStepTimeOfTheTimeline) {
   EXPECT_FALSE(joined_run(sweep, *space, folder.write("text.tutti", "a letter")));
 }
 
-TEST(SweepStore, KeepsWhatWasMeasured) {
+TEST(SweepStore, StoresMeasuredTimes) {
   const test::TemporaryFolder folder;
   const std::string path = folder.file("a.sweep");
   auto store = SweepStore::resume(path, info());
@@ -125,7 +125,7 @@ TEST(SweepStore, KeepsWhatWasMeasured) {
   EXPECT_THAT(*SweepStore::open(path)->measured(), testing::ElementsAre(first, other));
 }
 
-TEST(SweepStore, WhatWasStoppedEarlyGivesWayToTheWhole) {
+TEST(SweepStore, ACompleteOutcomeReplacesAStoppedOne) {
   const test::TemporaryFolder folder;
   auto store = SweepStore::resume(folder.file("a.sweep"), info());
   ASSERT_TRUE(store);
@@ -145,11 +145,11 @@ TEST(SweepStore, WhatWasStoppedEarlyGivesWayToTheWhole) {
   EXPECT_FALSE(row().stopped);
   EXPECT_EQ(row().step, Time(9));
   EXPECT_TRUE((*store->done())[4]);
-  ASSERT_TRUE(store->add(4, stopped)) << "and is not taken back";
+  ASSERT_TRUE(store->add(4, stopped)) << "a later stopped outcome does not replace it";
   EXPECT_EQ(row().step, Time(9));
 }
 
-TEST(SweepStore, ItsVersionChangesWithWhatOthersWrite) {
+TEST(SweepStore, VersionChangesWhenAnotherProcessWrites) {
   const test::TemporaryFolder folder;
   const std::string path = folder.file("a.sweep");
   auto writer = SweepStore::resume(path, info());

@@ -11,7 +11,7 @@ namespace {
 
 double uniform(Random& random) { return static_cast<double>(random.next() >> 11) * 0x1p-53; }
 
-TEST(Kriging, GoesThroughWhatIsKnownAndIsSureThere) {
+TEST(Kriging, InterpolatesKnownPointsWithoutUncertainty) {
   std::vector<Kriging::Point> places;
   std::vector<double> values;
   for (int i = 0; i <= 10; ++i) {
@@ -25,12 +25,12 @@ TEST(Kriging, GoesThroughWhatIsKnownAndIsSureThere) {
     EXPECT_LT(kriging.at(places[i]).deviation, 0.02);
   }
   EXPECT_NEAR(kriging.at({0.55}).mean, std::sin(3.3), 0.02);
-  EXPECT_GT(kriging.at({3.0}).deviation, 0.1) << "far from everything";
+  EXPECT_GT(kriging.at({3.0}).deviation, 0.1) << "far from all known points";
 }
 
 /// Compares the expected improvement with its definition: the mean of max(0, least - f) over the
 /// distribution of f, by numerical integration.
-TEST(Kriging, ExpectsTheImprovementThatItsGuessMeans) {
+TEST(Kriging, ExpectedImprovementMatchesItsDefinition) {
   Kriging kriging({true, false});
   kriging.fit({{0, 0}, {0.5, 0}, {1, 0}, {0.2, 1}, {0.9, 1}}, {1.0, 0.2, 0.8, 0.5, 0.4});
   for (const double x : {0.1, 0.35, 0.7}) {
@@ -48,7 +48,7 @@ TEST(Kriging, ExpectsTheImprovementThatItsGuessMeans) {
 
 /// For functions drawn from a smooth family, two standard deviations contain the true value about
 /// as often as they should.
-TEST(Kriging, IsAsSureAsItMayBe) {
+TEST(Kriging, UncertaintyMatchesTheActualErrors) {
   Random random(5);
   int inside = 0, all = 0;
   for (int draw = 0; draw < 60; ++draw) {

@@ -5,12 +5,12 @@
 namespace tutti::core {
 namespace {
 
-TEST(PlotAxis, LogarithmicPlacesAreEvenlyApartForEvenFactors) {
+TEST(PlotAxis, LogarithmicAxesPlaceEqualFactorsAtEqualDistances) {
   const PlotAxis axis =
       PlotAxis::of_values({"1024", "2048", "4096", "", "0", "1048576"}, true, Scale::kAuto);
   EXPECT_TRUE(axis.logarithmic());
   EXPECT_NEAR(axis.place(1) - axis.place(0), axis.place(2) - axis.place(1), 1e-12);
-  EXPECT_LT(axis.place(3), axis.place(0)) << "not set, and 0, have places of their own";
+  EXPECT_LT(axis.place(3), axis.place(0)) << "unset values and 0 have their own positions";
   EXPECT_LT(axis.place(4), axis.place(0));
   EXPECT_NE(axis.place(3), axis.place(4));
   const PlotAxis names = PlotAxis::of_values({"ring", "nccl", "3"}, false, Scale::kLogarithmic);
@@ -21,7 +21,7 @@ TEST(PlotAxis, LogarithmicPlacesAreEvenlyApartForEvenFactors) {
   EXPECT_NEAR((linear.place(1) - linear.place(0)) * 8999, linear.place(2) - linear.place(0), 1e-9);
 }
 
-TEST(PlotAxis, ItsTicksAreInsideOfItAndWhereTheirNumbersAre) {
+TEST(PlotAxis, TicksAreInsideTheAxisAtTheirValues) {
   for (const Scale scale : {Scale::kAuto, Scale::kLinear, Scale::kLogarithmic}) {
     for (const double low : {0.001, 1.0, 37.0, 1e6}) {
       for (const double factor : {1.0, 1.01, 2.0, 11.0, 13.0, 1e5}) {

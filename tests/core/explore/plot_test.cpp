@@ -35,7 +35,7 @@ std::vector<std::optional<Outcome>> outcomes(const Space& space) {
   return all;
 }
 
-TEST(SweepPlot, IsTheBestOfWhatIsNotDrawn) {
+TEST(SweepPlot, ShowsTheBestOverTheFieldsThatAreNotDrawn) {
   const Space all = space();
   const auto plot = plot_of(all, outcomes(all), "t",
                             {"strategy.bytes_per_pack", "strategy.algorithm", "step_time"});
@@ -51,7 +51,7 @@ TEST(SweepPlot, IsTheBestOfWhatIsNotDrawn) {
   EXPECT_THAT(plot->y_title, HasSubstr("best values of all other fields"));
 }
 
-TEST(SweepPlot, ChoosesTheFieldWithMostNumbersAndLeavesOutWhatIsNotDone) {
+TEST(SweepPlot, ChoosesTheFieldWithMostNumbersAndOmitsIncompletePoints) {
   const Space all = space();
   auto some = outcomes(all);
   for (std::size_t i = 0; i < some.size(); i += 2) some[i].reset();
@@ -95,7 +95,7 @@ TEST(SweepPlot, DrawsTheMedianOverTheSeedsInsteadOfTheBestSeed) {
   EXPECT_EQ(only->x_title, "run.seed");
 }
 
-TEST(SweepPlot, AcceptsTheTitleOfAnAxis) {
+TEST(SweepPlot, FieldsCanBeNamedByTheTitleOfAnAxis) {
   Axis strategies =
       *read_points("strategy.algorithm,strategy.shards\nnccl,\nring,1\nring,2\n", "p.csv");
   const Axis sizes = *parse_axis("", "strategy.bytes_per_pack=1MiB,2MiB");
@@ -122,7 +122,7 @@ TEST(SweepPlot, AcceptsTheTitleOfAnAxis) {
   EXPECT_EQ(plot->curves[2].name, "ring, shards=2");
 }
 
-TEST(ShownValues, SizesHaveTheUnitInWhichTheyAreWhole) {
+TEST(ShownValues, SizesHaveTheLargestUnitInWhichTheyAreWholeNumbers) {
   EXPECT_EQ(shown_value("strategy.bytes_per_pack", "26214400"), "25 MiB");
   EXPECT_EQ(shown_value("strategy.bytes_per_pack", "4000000"), "4 MB");
   EXPECT_EQ(shown_value("strategy.bytes_per_pack", "0"), "0");
@@ -131,7 +131,7 @@ TEST(ShownValues, SizesHaveTheUnitInWhichTheyAreWhole) {
   EXPECT_EQ(shown_value("strategy.shards", ""), "not set");
 }
 
-TEST(SweepPlot, SaysWhatCannotBeDrawn) {
+TEST(SweepPlot, ReportsWhatCannotBeDrawn) {
   const Space all = space();
   const auto why = [&](const PlotOptions& options) {
     return test::kinds_of(plot_of(all, outcomes(all), "t", options));
@@ -145,7 +145,7 @@ TEST(SweepPlot, SaysWhatCannotBeDrawn) {
               ElementsAre("missing"));
 }
 
-TEST(SweepPlot, HasWhatWasMeasuredAsDots) {
+TEST(SweepPlot, DrawsMeasuredTimesAsDots) {
   const Space all = space();
   auto plot = plot_of(all, outcomes(all), "t", {});
   ASSERT_TRUE(add_measured(*plot, "strategy.bytes_per_pack,ms\n0,7\n1048576,9.5\n", "m.csv"));
@@ -173,7 +173,7 @@ std::vector<double> attributes(const std::string& svg, const std::string& elemen
   return values;
 }
 
-TEST(Plot, PutsSizesByTheirLogarithmsAndZeroToTheLeft) {
+TEST(Plot, PlacesSizesLogarithmicallyWithZeroAtTheLeft) {
   Plot plot;
   plot.x = {"0", "1048576", "2097152", "16777216"};
   plot.bytes = true;
@@ -185,11 +185,11 @@ TEST(Plot, PutsSizesByTheirLogarithmsAndZeroToTheLeft) {
   EXPECT_LT(x[0], x[1]);
   EXPECT_NEAR((x[3] - x[1]) / (x[2] - x[1]), 4, 0.01) << "16 is four doublings";
   EXPECT_NEAR(y[1] - y[0], y[2] - y[1], 0.11);
-  EXPECT_LT(y[0], y[3]) << "more is higher";
+  EXPECT_LT(y[0], y[3]) << "larger values are higher";
   EXPECT_THAT(svg, HasSubstr(">1 MiB</text>"));
 }
 
-TEST(Plot, IsWholeWhateverItIsOf) {
+TEST(Plot, IsValidSvgForAnyTextsAndValues) {
   Plot plot;
   plot.title = "<&\"\x01>";
   plot.x = {"a", "", "b<"};
@@ -210,7 +210,7 @@ TEST(Plot, IsWholeWhateverItIsOf) {
   EXPECT_THAT(to_svg(flat), Not(HasSubstr("nan")));
 }
 
-TEST(Plot, WritesBinarySizes) {
+TEST(Plot, ShowsSizesInBinaryUnits) {
   EXPECT_EQ(show_binary(65536), "64 KiB");
   EXPECT_EQ(show_binary(1572864), "1.5 MiB");
   EXPECT_EQ(show_binary(100), "100 B");

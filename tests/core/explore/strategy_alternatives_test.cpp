@@ -31,7 +31,7 @@ strategy { )" +
                                others);
 }
 
-TEST(StrategyAlternatives, KeepASettingWhereItApplies) {
+TEST(StrategyAlternatives, KeepASettingForAlgorithmsThatAcceptIt) {
   std::vector<Axis> others;
   const auto made =
       alternatives("algorithm: \"pscpu\" shards: 2", {"nccl", "ring", "pscpu"}, others);
@@ -41,7 +41,7 @@ TEST(StrategyAlternatives, KeepASettingWhereItApplies) {
   EXPECT_THAT(made->notes, ElementsAre(HasSubstr("strategy=nccl is simulated without shards")));
 }
 
-TEST(StrategyAlternatives, UseAValueOnlyWhereItIsAccepted) {
+TEST(StrategyAlternatives, UseAValueOnlyForAlgorithmsThatAcceptIt) {
   std::vector<Axis> others{*parse_axis("--over", "strategy.shards=2,4"),
                            *parse_axis("--over", "strategy.launch_us=1,2")};
   const auto made = alternatives("algorithm: \"pscpu\"", {"nccl", "ring", "pscpu"}, others);
@@ -83,7 +83,7 @@ TEST(StrategyAlternatives, KeepValuesThatMayBeValidAtOtherPoints) {
                                            Row{"pscpu", "2"}, Row{"pscpu", "4"}));
 }
 
-TEST(StrategyAlternatives, LeaveValuesThatNoneAcceptsToThePoints) {
+TEST(StrategyAlternatives, KeepValuesThatNoAlgorithmAcceptsAsInvalidPoints) {
   std::vector<Axis> others{*parse_axis("--over", "strategy.shards=1,64")};
   const auto made = alternatives("algorithm: \"pscpu\"", {"psgpu", "pscpu"}, others);
   ASSERT_TRUE(made) << made.error().message();
@@ -181,7 +181,7 @@ TEST(StrategyAlternatives, CompareFrameworksWithAlgorithms) {
   EXPECT_THAT(made->notes, testing::SizeIs(2));
 }
 
-TEST(StrategyAlternatives, CompareAnAlgorithmOfAFileWithOthers) {
+TEST(StrategyAlternatives, CompareACustomAlgorithmWithOthers) {
   std::vector<Axis> others;
   // The file determines the collective, which the other alternatives must name.
   const auto made = alternatives("custom { file: \"ring\" }", {"custom", "ring", "nccl"}, others);

@@ -44,7 +44,7 @@ Outcome outcome(std::int64_t number) {
   return made;
 }
 
-TEST(SweepStore, GivesBackWhatWasPutIn) {
+TEST(SweepStore, ReadsWhatWasWritten) {
   const test::TemporaryFolder folder;
   const std::string path = folder.file("a.sweep");
   Outcome refused;
@@ -75,7 +75,7 @@ TEST(SweepStore, GivesBackWhatWasPutIn) {
   EXPECT_EQ(store->files()->front().text, "text");
 }
 
-TEST(Outcome, IsTheSameBehindItsText) {
+TEST(Outcome, ConvertsToTextAndBack) {
   Outcome refused;
   refused.status = Outcome::Status::kRefused;
   refused.message = "line 1\nline 2";
@@ -91,7 +91,7 @@ TEST(Outcome, IsTheSameBehindItsText) {
   EXPECT_FALSE(outcome_from_text("x"));
 }
 
-TEST(SweepStore, HasAViewWithNumbersToQuery) {
+TEST(SweepStore, HasAViewWithNumericColumns) {
   const test::TemporaryFolder folder;
   const std::string path = folder.file("a.sweep");
   {
@@ -112,7 +112,7 @@ TEST(SweepStore, HasAViewWithNumbersToQuery) {
   EXPECT_EQ(row->text(3), "2000.0");
 }
 
-TEST(SweepStore, GoesOnOnlyWithTheSameSweep) {
+TEST(SweepStore, ResumesOnlyTheSameSweep) {
   const test::TemporaryFolder folder;
   const std::string path = folder.file("a.sweep");
   { ASSERT_TRUE(SweepStore::resume(path, info())->add(1, outcome(1))); }
@@ -133,7 +133,7 @@ TEST(SweepStore, GoesOnOnlyWithTheSameSweep) {
               ElementsAre("conflict --over"));
 }
 
-TEST(SweepStore, RefusesFilesThatChangedInBetween) {
+TEST(SweepStore, RefusesToResumeIfANamedFileHasChanged) {
   const test::TemporaryFolder folder;
   auto store = SweepStore::resume(folder.file("a.sweep"), info());
   ASSERT_TRUE(store->remember({Library::Kind::kModel, "m", "m.csv", "text"}));
@@ -144,7 +144,7 @@ TEST(SweepStore, RefusesFilesThatChangedInBetween) {
               ElementsAre("conflict"));
 }
 
-TEST(SweepStore, RefusesFilesThatAreSomethingElse) {
+TEST(SweepStore, RefusesOtherFiles) {
   const test::TemporaryFolder folder;
   const std::string text = folder.write(
       "notes.txt", "these are notes, and long enough to be no header of a database at all, surely");
@@ -164,7 +164,7 @@ TEST(SweepStore, RefusesFilesThatAreSomethingElse) {
 
 /// A killed program may leave a file that is cut at any length. Such a file is either rejected or
 /// resumed; the program never crashes.
-TEST(SweepStore, SurvivesBeingCutAnywhere) {
+TEST(SweepStore, ATruncatedFileIsReadOrRefused) {
   const test::TemporaryFolder folder;
   const std::string path = folder.file("whole.sweep");
   { ASSERT_TRUE(SweepStore::resume(path, info())->add(1, outcome(1))); }
@@ -189,7 +189,7 @@ void change(const std::string& path, const char* sql) {
   sqlite3_close(raw);
 }
 
-TEST(SweepStore, TrustsNoSchema) {
+TEST(SweepStore, RefusesFilesWithAnotherSchema) {
   const std::pair<const char*, const char*> changes[] = {
       {"an endless view",
        "DROP TABLE point; CREATE VIEW point AS WITH RECURSIVE n(point) AS (SELECT 1 UNION ALL "
@@ -219,7 +219,7 @@ TEST(SweepStore, TrustsNoSchema) {
 }
 
 /// A generated column may hold any expression, and SQLite computes it for each row.
-TEST(SweepStore, EndsAQueryThatDoesNot) {
+TEST(SweepStore, StopsAnEndlessQuery) {
   const test::TemporaryFolder folder;
   const std::string path = folder.file("a.db");
   change(path, "CREATE TABLE t (x)");
@@ -230,10 +230,11 @@ TEST(SweepStore, EndsAQueryThatDoesNot) {
       "0");
   ASSERT_FALSE(endless);
   EXPECT_EQ(endless.error().problems().front().kind.code, ProblemCode::kDamaged);
-  EXPECT_TRUE(database->number("SELECT count(*) FROM t")) << "the next one has its own time";
+  EXPECT_TRUE(database->number("SELECT count(*) FROM t"))
+      << "the next query has its own time limit";
 }
 
-TEST(SweepStore, TwoThatStartAtOnceShareIt) {
+TEST(SweepStore, TwoProcessesThatStartAtOnceShareTheFile) {
   for (int round = 0; round < 10; ++round) {
     const test::TemporaryFolder folder;
     const std::string path = folder.file("a.sweep");
@@ -262,7 +263,7 @@ TEST(SweepStore, TwoThatStartAtOnceShareIt) {
 
 /// The write-ahead log that a killed program has left beside the file is read, too, if it is
 /// readable.
-TEST(SweepStore, IsReadWhereNothingCanBeWritten) {
+TEST(SweepStore, IsReadFromAReadOnlyFolder) {
   const test::TemporaryFolder folder, mounted;
   ASSERT_TRUE([&] {
     auto store = SweepStore::resume(folder.file("a.sweep"), info());

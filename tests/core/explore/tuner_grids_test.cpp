@@ -51,7 +51,7 @@ std::vector<Grid> grids() {
   return all;
 }
 
-TEST(TunerGrids, ComesWithinOnePercentOfTheBestWithOneInTwentyEvaluations) {
+TEST(TunerGrids, ComesWithinOnePercentOfTheBestByEvaluatingOnePointInTwenty) {
   const bool table = std::getenv("TUTTI_TABLE") != nullptr;
   const std::size_t seeds = table ? 10 : 1;
   const std::vector<Grid> all = grids();

@@ -64,7 +64,7 @@ TEST(Tuner, ComesWithinOnePercentWithAFewEvaluations) {
   }
 }
 
-TEST(Tuner, AsksForTheRowsThatItMayAlone) {
+TEST(Tuner, RequestsOnlyAllowedRows) {
   const Space all = space();
   for (const std::int64_t evaluations : {20, 200, 5000}) {
     TunerOptions options;
@@ -106,7 +106,7 @@ TEST(Tuner, FindsRandomPointsAmongFewAllowedRows) {
   EXPECT_EQ(tuner.evaluated(), 100);
 }
 
-TEST(Tuner, AsksForNoPointTwiceAndGoesTheSameWayAgain) {
+TEST(Tuner, RequestsNoPointTwiceAndIsReproducible) {
   const Space all = space();
   const Search once = search(all, 100, 3), again = search(all, 100, 3), other = search(all, 100, 4);
   EXPECT_EQ(once.requested, again.requested);
@@ -115,7 +115,7 @@ TEST(Tuner, AsksForNoPointTwiceAndGoesTheSameWayAgain) {
             once.requested.size());
 }
 
-TEST(Tuner, TriesEverythingWhereThereIsLittle) {
+TEST(Tuner, TriesAllPointsOfASmallSpace) {
   const Space few = *Space::of({*parse_axis("", "strategy.bytes_per_pack=1,2,4"),
                                 *parse_axis("", "strategy.algorithm=ring,nccl"),
                                 *parse_axis("", "strategy.shards=1,2")});
@@ -126,7 +126,7 @@ TEST(Tuner, TriesEverythingWhereThereIsLittle) {
   EXPECT_EQ(found.best, exhaustive(few));
 }
 
-TEST(Tuner, EndsWhereNothingCanBeBetter) {
+TEST(Tuner, EndsIfNoPointCanBeBetter) {
   const Space all = space();
   Tuner tuner(all, {400, 0, 0.002, 1.5});
   std::int64_t evaluations = 0;
@@ -134,11 +134,11 @@ TEST(Tuner, EndsWhereNothingCanBeBetter) {
     for (const std::int64_t point : points)
       ++evaluations, tuner.tell(point, std::max(1.5, cost(all, point).value_or(3)));
   }
-  EXPECT_LT(evaluations, 100) << "the design finds what costs the least possible";
+  EXPECT_LT(evaluations, 100) << "the initial points reach the lower bound";
   EXPECT_EQ(tuner.max_expected_improvement(), 0);
 }
 
-TEST(Tuner, EndsWhereNothingCanBe) {
+TEST(Tuner, EndsIfNoPointIsValid) {
   const Space all = space();
   Tuner tuner(all, {40, 0});
   std::int64_t evaluations = 0;

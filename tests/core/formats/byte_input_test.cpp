@@ -56,7 +56,7 @@ TEST(ByteInput, InflatesGzipOfOneOrMoreMembers) {
   EXPECT_EQ(read_all("\x1f", 10).value(), "\x1f");
 }
 
-TEST(ByteInput, GzipThatIsCutOffOrDamagedIsAnErrorWithItsByte) {
+TEST(ByteInput, ReportsTheByteAtWhichGzipIsTruncatedOrDamaged) {
   const std::string whole = gzip("some text that is long enough to have a few bytes");
   for (std::size_t length = 2; length < whole.size(); ++length) {
     const auto read = read_all(whole.substr(0, length), 4096);
@@ -73,7 +73,7 @@ TEST(ByteInput, RefusesMissingFilesAndFolders) {
   EXPECT_EQ(test::kinds_of(open_byte_input("/")), std::vector<std::string>{"wrong-type"});
 }
 
-TEST(LineStream, LinesAreWholeAndCounted) {
+TEST(LineStream, ReadsCompleteLinesAndCountsThem) {
   const std::string text = "one\r\n\n" + std::string(600'000, 'x') + "\nlast";
   const auto input = byte_input_of(text, "f");
   LineStream lines(*input, "f");

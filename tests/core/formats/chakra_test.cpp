@@ -147,7 +147,7 @@ TEST(Chakra, TakesIntegersOfAnyType) {
   EXPECT_EQ(with_arm(17, 200), 100) << "zigzag";
 }
 
-TEST(Chakra, CutOrChangedFilesAreRefusedOrRead) {
+TEST(Chakra, DamagedFilesAreRefusedOrRead) {
   const std::string whole = written({node_with_everything(), node_with_everything()});
   std::size_t complete = 0;
   for (std::size_t size = 0; size < whole.size(); ++size) {
@@ -171,7 +171,7 @@ TEST(Chakra, CutOrChangedFilesAreRefusedOrRead) {
   }
 }
 
-TEST(Chakra, OtherFilesAreNone) {
+TEST(Chakra, RefusesOtherFiles) {
   for (const std::string& other :
        {std::string("{\"traceEvents\": []}"), std::string("num_ranks 3\n"), std::string(),
         std::string("\x05hello"), std::string("SQLite format 3")}) {

@@ -94,7 +94,7 @@ std::vector<GoalRank> comparable(std::vector<GoalRank> ranks) {
   return ranks;
 }
 
-TEST(Goal, BothFormsAreReadAsTheyWereWritten) {
+TEST(Goal, WritingAndReadingPreserveBothForms) {
   const auto schedule = goal_schedule(kAll);
   ASSERT_TRUE(schedule);
   const auto binary = goal_schedule(binary_of(*schedule));
@@ -136,7 +136,7 @@ TEST(Goal, BinaryHasTheLayoutOfLogGOPSim) {
   EXPECT_EQ(bytes.size(), second + 39 + 4 + 8 + 4 + 39);
 }
 
-TEST(Goal, MistakesHavePlaces) {
+TEST(Goal, ErrorsHavePositions) {
   const auto fails = [](const std::string& text, ProblemCode code, int line, int column) {
     const auto schedule = goal_schedule(text);
     ASSERT_FALSE(schedule) << text;
@@ -167,7 +167,7 @@ TEST(Goal, MistakesHavePlaces) {
   fails("num_ranks 1\nrank 0 { /* \ncalc 1\n}\n", ProblemCode::kSyntax, 4, 0);
 }
 
-TEST(Goal, CutOrChangedFilesAreRefusedOrRead) {
+TEST(Goal, DamagedFilesAreRefusedOrRead) {
   const auto schedule = goal_schedule(kAll);
   ASSERT_TRUE(schedule);
   for (const std::string& whole : {kAll, binary_of(*schedule)}) {

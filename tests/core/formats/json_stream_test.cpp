@@ -57,7 +57,7 @@ constexpr std::string_view kText =
     "true},\n"
     " \"empty\": \"\", \"skipped\": {\"]}\": \"}\\\\\"}, \"last\": -Infinity}";
 
-TEST(JsonStream, ReadsTheSameWhereverBuffersEnd) {
+TEST(JsonStream, ResultsDoNotDependOnBufferBoundaries) {
   const std::string whole =
       "{name:a \"quoted\" é "
       "name,ts:12.5,nested:{list:[1,[2,3,],{},[],],t:true,},empty:,skipped:{]}:}\\,},last:-"
@@ -88,7 +88,7 @@ TEST(JsonStream, SkipsUnwantedValues) {
   }
 }
 
-TEST(JsonStream, EveryTextThatIsCutOffIsAnErrorAtItsEnd) {
+TEST(JsonStream, ReportsATruncatedTextAtItsEnd) {
   for (std::size_t length = 1; length < kText.size(); ++length) {
     SlowInput input(kText.substr(0, length), 7);
     JsonStream in(input, "t", 64);
@@ -104,7 +104,7 @@ TEST(JsonStream, EveryTextThatIsCutOffIsAnErrorAtItsEnd) {
   }
 }
 
-TEST(JsonStream, MistakesAreErrorsAndNotTheEnd) {
+TEST(JsonStream, SyntaxErrorsAreNotReportedAsTruncation) {
   for (const char* text : {"{\"a\" 1}", "{a: 1}", "[1 2]", "{\"a\": 1 \"b\": 2}", "[1, }",
                            "{\"a\": [1}}", "@", "[\"\\u12g4\"]"}) {
     SlowInput input(text, 3);

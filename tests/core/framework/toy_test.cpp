@@ -61,7 +61,7 @@ class ToyFrameworkTest : public testing::Test {
   }
 };
 
-TEST_F(ToyFrameworkTest, IsReadAndPacks) {
+TEST_F(ToyFrameworkTest, ReadsAndPacks) {
   const core::Scenario s = good("algorithm: \"ring\" toy { gradients_per_pack: 2 updates: EACH }");
   EXPECT_EQ(s.strategy.framework->name(), "toy");
   std::vector<std::vector<int>> packs;
@@ -87,7 +87,7 @@ TEST_F(ToyFrameworkTest, IsSimulated) {
   EXPECT_THAT(summary.last_packs(), SizeIs(2));
 }
 
-TEST_F(ToyFrameworkTest, ComplainsAtThePlaces) {
+TEST_F(ToyFrameworkTest, ReportsErrorsAtTheirPosition) {
   EXPECT_THAT(places("algorithm: \"ring\" toy { gradients_per_pack: 0 }"), ElementsAre("f:3:56"))
       << "while it is read";
   EXPECT_THAT(places("algorithm: \"ring\" toy { }"), ElementsAre("f:3:34"));
@@ -106,7 +106,7 @@ TEST_F(ToyFrameworkTest, ComplainsAtThePlaces) {
       SizeIs(1));
 }
 
-TEST_F(ToyFrameworkTest, IsEditedSearchedAndTurnedIntoSettings) {
+TEST_F(ToyFrameworkTest, SupportsOverridesSearchesAndSnippets) {
   const auto change = core::parse_override("--set", "strategy.toy.gradients_per_pack=5");
   ASSERT_TRUE(change) << change.error().message();
   const auto changed =

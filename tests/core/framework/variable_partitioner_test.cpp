@@ -29,7 +29,7 @@ core::Variable variable(std::vector<std::int64_t> shape) {
   return made;
 }
 
-TEST(VariablePartitioner, FixedSizeIsLimitedByTheSide) {
+TEST(VariablePartitioner, FixedSizeMakesNoMorePartsThanTheAxisHasElements) {
   EXPECT_EQ(parts_of({FixedSize{2}, 0}, variable({10, 3})),
             2);  // the example of FixedShardsPartitioner
   EXPECT_EQ(parts_of({FixedSize{8}, 1}, variable({10, 3})), 3);
@@ -48,7 +48,7 @@ TEST(VariablePartitioner, MinMaxIsLimitedByBytes) {
   EXPECT_EQ(parts_of({MinMaxVariable{100, 1000}, 0}, variable({251})), 2) << "rounded up";
 }
 
-TEST(VariablePartitioner, AxisSizeTakesWholeSlices) {
+TEST(VariablePartitioner, AxisSizeUsesWholeSlices) {
   // The variable has 32 slices of 2048 bytes.
   const core::Variable v = variable({4, 8, 16, 32});
   const auto parts = [&](std::int64_t bytes, std::optional<std::int64_t> most = std::nullopt) {
@@ -96,7 +96,7 @@ constexpr const char* kLarge =
     "name: "
     "\"b\" shape: 3 forward_ms: 2 backward_ms: 2 }";
 
-TEST(VariablePartitioner, PartsTakeThePlaceOfTheirVariable) {
+TEST(VariablePartitioner, PartsReplaceTheirVariable) {
   const core::Scenario s = valid("fixed_size { num_shards: 3 }", kLarge);
   std::vector<std::string> names;
   std::vector<std::int64_t> elements;
@@ -118,7 +118,7 @@ TEST(VariablePartitioner, PartsTakeThePlaceOfTheirVariable) {
 
 /// Servers treat the parts of a variable as separate variables, and store them in round-robin
 /// order. So the bytes of a large variable are divided among several servers.
-TEST(VariablePartitioner, ServersShareOneLargeVariable) {
+TEST(VariablePartitioner, PartsOfOneLargeVariableAreOnSeveralServers) {
   constexpr int kWorkers = 6;
   const std::string one = "variable { name: \"v\" shape: 1000000 forward_ms: 1 backward_ms: 1 }";
   const auto roots = [](const core::Scenario& s) {
@@ -140,7 +140,7 @@ TEST(VariablePartitioner, ServersShareOneLargeVariable) {
   EXPECT_LT(step(halves), 0.75 * step(whole));
 }
 
-TEST(VariablePartitioner, RowsAreSpreadOverTheParts) {
+TEST(VariablePartitioner, SparseRowsAreDividedAmongTheParts) {
   const core::Scenario s =
       valid("fixed_size { num_shards: 4 }",
             "variable { name: \"e\" shape: 1000 shape: 16 forward_ms: 1 backward_ms: 1 } "

@@ -85,7 +85,7 @@ TaskTimes times_of(const Program& program, Time of_pack) {
                             [=](const Task&) { return of_pack; });
 }
 
-TEST(TimesByDurations, AreThoseOfAStreamAndCollectivesThatDoNotWaitForEachOther) {
+TEST(TimesByDurations, ComputationIsSerialAndCollectivesAreParallel) {
   // The forward pass takes 0 to 100, and the segments end at 110 and 120. Packs take 50, so updates
   // start at 160 and 170.
   const Program program = step(2);
@@ -105,7 +105,7 @@ TEST(TimesByDurations, AreThoseOfAStreamAndCollectivesThatDoNotWaitForEachOther)
   EXPECT_THAT(path, ElementsAre(0, 1, 4, 6, 8));
 }
 
-TEST(TimesByDurations, AStreamThatIsBusyIsOnThePath) {
+TEST(TimesByDurations, ABusyComputeStreamIsOnTheCriticalPath) {
   const Program program = step(2);
   const TaskTimes times = times_of(program, Time(0));
   EXPECT_EQ(times.step, Time(122)) << "both updates after both segments";
@@ -113,7 +113,7 @@ TEST(TimesByDurations, AStreamThatIsBusyIsOnThePath) {
   EXPECT_FALSE(times.on_path[3]);
 }
 
-TEST(StepGraph, EveryTaskOfASmallStepIsABox) {
+TEST(StepGraph, ShowsEveryTaskOfASmallStepAsABox) {
   const Program program = step(2);
   const StepGraph graph = make_step_graph(program, times_of(program, Time(50)), words());
   EXPECT_THAT(graph.lanes, ElementsAre("compute stream", "gradients"));
@@ -159,7 +159,7 @@ TEST(StepGraph, GroupsHundredsOfPacks) {
     EXPECT_LT(arrow.from, arrow.to) << "no packs alternate here";
 }
 
-TEST(StepGraph, TasksThatAlternateAreTwoBoxesInTurnAndBlocksAreFramed) {
+TEST(StepGraph, ShowsAlternatingTasksAsTwoBoxesAndFramesBlocks) {
   ProgramBuilder b;
   const TaskId before = b.add(computation(ComputeKind::kForward, 0));
   TaskId cursor = before;
@@ -218,7 +218,7 @@ PathPiece piece(std::int32_t kind, const char* device, std::int64_t start, std::
   return piece;
 }
 
-TEST(StepSpans, AreGivenToTasksByTheirLabelsOnTheDeviceOfTheCriticalPath) {
+TEST(StepSpans, MatchTasksByLabelOnTheDeviceOfTheCriticalPath) {
   constexpr std::int32_t kForward = SpanKind::kFirstCompute, kBackward = kForward + 1,
                          kUpdate = kForward + 4;
   StepSpans spans;

@@ -69,13 +69,13 @@ std::vector<Kind> kinds_of(const std::vector<Difference>& found) {
   return kinds;
 }
 
-TEST(Differences, ARunAsPredictedHasNone) {
+TEST(Differences, ARunThatMatchesThePredictionHasNone) {
   Sample sample;
   sample.predict(milliseconds(2), milliseconds(2));
   EXPECT_TRUE(sample.find().empty());
 }
 
-TEST(Differences, CollectivesOutsideOfTheirBandAreNamed) {
+TEST(Differences, ReportCollectivesOutsideOfTheirErrorBand) {
   Sample sample;
   RunInfo info = sample.predicted.info();
   info.packs[1].band_low = 0.9;
@@ -89,7 +89,7 @@ TEST(Differences, CollectivesOutsideOfTheirBandAreNamed) {
 }
 
 /// The last rank to start does not wait, so its time is that of the transfer.
-TEST(Differences, WaitingIsNotTransfer) {
+TEST(Differences, WaitingDoesNotCountAsTransfer) {
   Sample sample(2, 3 * kMs);
   sample.predict(milliseconds(2), milliseconds(2));
   const auto found = sample.find();
@@ -99,7 +99,7 @@ TEST(Differences, WaitingIsNotTransfer) {
   EXPECT_THAT(found[0].evidence, HasSubstr("6 of 6"));
 }
 
-TEST(Differences, OneRankCannotTellWaitingFromTransfer) {
+TEST(Differences, ATraceOfOneRankCannotDistinguishWaitingFromTransfer) {
   Sample sample(1);
   sample.predict(milliseconds(1), milliseconds(2));
   const auto found = sample.find();
@@ -107,7 +107,7 @@ TEST(Differences, OneRankCannotTellWaitingFromTransfer) {
   EXPECT_THAT(found[0].what, HasSubstr("does not distinguish waiting"));
 }
 
-TEST(Differences, IdleDevicesAreNamed) {
+TEST(Differences, ReportIdleDevices) {
   Sample sample(2, 0, 4 * kMs);
   sample.predict(milliseconds(2), milliseconds(2));
   const auto found = sample.find();
@@ -116,7 +116,7 @@ TEST(Differences, IdleDevicesAreNamed) {
 }
 
 /// A layer takes 6 ms while a collective is in flight, and 5 ms otherwise.
-TEST(Differences, ComputationThatSlowsDownIsNamed) {
+TEST(Differences, ReportComputationThatSlowsDown) {
   Sample sample;
   sample.predict(milliseconds(2), milliseconds(2));
   for (MeasuredRank& rank : sample.run.ranks) {
@@ -142,7 +142,7 @@ TEST(Differences, ComputationThatSlowsDownIsNamed) {
   EXPECT_THAT(overlap->what, HasSubstr("slower"));
 }
 
-TEST(Differences, OtherChoicesOfNcclAreNamed) {
+TEST(Differences, ReportOtherChoicesOfNccl) {
   Sample sample;
   RunInfo info = sample.predicted.info();
   info.packs[0].nccl = "Ring LL128, 24 channels × 640 threads";

@@ -68,7 +68,7 @@ MeasuredRun sample(std::int64_t steps = 3) {
   return run;
 }
 
-TEST(HostGaps, AreTheTimesWithoutComputationAndCollectives) {
+TEST(HostGaps, AreTimesWithoutComputationAndCollectives) {
   const StepModel model = step_model(sample());
   EXPECT_EQ(model.forward_gap_ns, 50 * kUs);
   EXPECT_EQ(model.forward_ns, 350 * kUs);
@@ -80,7 +80,7 @@ TEST(HostGaps, AreTheTimesWithoutComputationAndCollectives) {
   EXPECT_EQ(model.update_ns, 750 * kUs);
 }
 
-TEST(HostGaps, ArePartsOfTheScenario) {
+TEST(HostGaps, BecomePartsOfTheScenario) {
   const MeasuredRun run = sample();
   const auto made = scenario_of_run(run, step_model(run), "mine", {});
   ASSERT_TRUE(made) << made.error().message();
@@ -92,7 +92,7 @@ TEST(HostGaps, ArePartsOfTheScenario) {
   EXPECT_EQ(scenario->workload.gaps.total(), microseconds(170));
 }
 
-TEST(HostGaps, AreSpansOfTheTimeline) {
+TEST(HostGaps, BecomeSpansOfTheTimeline) {
   class Gaps : public NullSink {
    public:
     void span(TrackId, const Span& span) override {
@@ -131,7 +131,7 @@ Summary predicted(Time transfer) {
   return summary;
 }
 
-TEST(LateRanks, PacksAsPredictedHaveNone) {
+TEST(LateRanks, ThereAreNoneIfPacksTakeThePredictedTime) {
   const MeasuredRun run = sample();
   EXPECT_TRUE(late_layers(run, step_model(run), predicted(microseconds(250))).empty());
 }
@@ -139,7 +139,7 @@ TEST(LateRanks, PacksAsPredictedHaveNone) {
 /// The packs end at 950 and 1250 µs, and take 50 µs of transfer. A late rank is thus ready at 900
 /// and 1200 µs instead of 700 and 1000 µs. It is late by 200 µs before the first pack, and not any
 /// later before the second.
-TEST(LateRanks, AreLateByTheWaitsThatTheyHaveNotCausedBefore) {
+TEST(LateRanks, CountsADelayOnlyBeforeTheFirstPackThatItDelays) {
   const MeasuredRun run = sample();
   const auto late = late_layers(run, step_model(run), predicted(microseconds(50)));
   ASSERT_EQ(late.size(), 1u);
@@ -149,14 +149,14 @@ TEST(LateRanks, AreLateByTheWaitsThatTheyHaveNotCausedBefore) {
   EXPECT_EQ(late[0].wait_ns, 200 * kUs);
 }
 
-TEST(LateRanks, AreNotSoughtIfTheirTracesWereRead) {
+TEST(LateRanks, AreNotEstimatedIfTheirTracesWereRead) {
   MeasuredRun run = sample();
   run.ranks.push_back(run.ranks.front());
   run.ranks.back().rank = 1;
   EXPECT_TRUE(late_layers(run, step_model(run), predicted(microseconds(50))).empty());
 }
 
-TEST(LateRanks, AreAConditionOfTheScenario) {
+TEST(LateRanks, BecomeAConditionOfTheScenario) {
   const MeasuredRun run = sample();
   ScenarioFacts facts;
   facts.late = {{0, "b", 200 * kUs, 200 * kUs}};
@@ -204,7 +204,7 @@ std::string compiled_trace(const std::vector<int>& bytes) {
       R"({{"distributedInfo": {{"rank": 0, "world_size": 2}}, "traceEvents": [{}]}})", events);
 }
 
-TEST(Kineto, SizesAreThoseOfTheCopiesThatCompiledCodeReduces) {
+TEST(Kineto, TakesSizesFromTheCopiesThatCompiledCodeReduces) {
   MeasuredRun run;
   const auto read = import_bytes(TraceFormat::kKineto, compiled_trace({512, 4096}), "t", run);
   ASSERT_TRUE(read) << read.error().message();

@@ -49,7 +49,7 @@ MeasuredRun imported(const std::vector<std::string>& files) {
   return run;
 }
 
-TEST(Recognise, EverySampleByItsContent) {
+TEST(Recognise, RecognisesEverySampleByItsContent) {
   const std::vector<std::pair<std::string, TraceFormat>> samples{
       {"kineto_rank0.json", TraceFormat::kKineto},
       {"kineto_old.json", TraceFormat::kKineto},
@@ -75,7 +75,7 @@ TEST(Recognise, EverySampleByItsContent) {
     EXPECT_EQ(recognise(other), std::nullopt);
 }
 
-TEST(Kineto, StepsLayersAndPacksAreThoseOfTheTrace) {
+TEST(Kineto, ReadsStepsLayersAndPacks) {
   const MeasuredRun run = imported({"kineto_rank0.json"});
   EXPECT_EQ(run.world_size, 2);
   EXPECT_EQ(run.gpus_per_host, 2);
@@ -105,7 +105,7 @@ TEST(Kineto, StepsLayersAndPacksAreThoseOfTheTrace) {
   EXPECT_EQ(RecordCounts::sum(run.counts.incomplete()), 0);
 }
 
-TEST(Kineto, OldReleasesSayNoSizesAndRcclNoAlgorithm) {
+TEST(Kineto, ReadsOldTracesWithoutSizesAndRcclTracesWithoutAlgorithm) {
   const MeasuredRun old = imported({"kineto_old.json"});
   const StepModel of_old = step_model(old);
   ASSERT_EQ(of_old.packs.size(), 2u);
@@ -120,7 +120,7 @@ TEST(Kineto, OldReleasesSayNoSizesAndRcclNoAlgorithm) {
   EXPECT_EQ(step_model(rocm).packs[0].bytes, 513'000 * 4);
 }
 
-TEST(Kineto, RanksAreJoinedOnOneClock) {
+TEST(Kineto, MergesRanksOnOneClock) {
   // The clock of the second rank is 3 ms ahead, and its packs start 40 µs later.
   const MeasuredRun run = imported({"kineto_rank1.json", "kineto_rank0.json"});
   ASSERT_EQ(run.ranks.size(), 2u);
@@ -143,7 +143,7 @@ TEST(Kineto, RanksAreJoinedOnOneClock) {
   EXPECT_EQ(timeline->steps()[1].exposed, microseconds(90 + 250));
 }
 
-TEST(Kineto, ARankThatIsThereTwiceIsRefused) {
+TEST(Kineto, RefusesTwoTracesOfOneRank) {
   MeasuredRun run;
   ASSERT_TRUE(import_file(TraceFormat::kKineto, folder() + "kineto_rank0.json", run));
   EXPECT_THAT(
@@ -151,7 +151,7 @@ TEST(Kineto, ARankThatIsThereTwiceIsRefused) {
       ElementsAre("duplicate distributedInfo.rank"));
 }
 
-TEST(ScenarioOfRun, SimulatesWhatWasMeasured) {
+TEST(ScenarioOfRun, SimulationReproducesTheMeasuredStep) {
   const MeasuredRun run = imported({"kineto_rank0.json"});
   StepModel model = step_model(run);
   ASSERT_TRUE(fit_gradients(model, {}));
@@ -167,7 +167,7 @@ TEST(ScenarioOfRun, SimulatesWhatWasMeasured) {
   EXPECT_EQ(scenario->workload.gaps.before(2), microseconds(10));
 }
 
-TEST(ScenarioOfRun, AsksForWhatNoTraceSays) {
+TEST(ScenarioOfRun, AsksForOptionsThatTheTraceDoesNotContain) {
   MeasuredRun run = imported({"kineto_rocm.json"});
   run.world_size = 4;
   StepModel model = step_model(run);
@@ -205,7 +205,7 @@ TEST(ScenarioOfRun, TakesSizesOfAModelThatFits) {
   EXPECT_EQ(model.layers[0].gap_ns + model.layers[1].gap_ns, 10'000);
 }
 
-TEST(BucketLimits, AreThoseOfDdpWhereTheyFit) {
+TEST(BucketLimits, ExplainTheSizesOfTheBuckets) {
   constexpr std::int64_t kMiB = 1 << 20;
   const auto usual = bucket_limits({500'000, 2'000'000, 20 * kMiB, 10 * kMiB, 100}, {2, 2, 1});
   ASSERT_TRUE(usual);
@@ -219,7 +219,7 @@ TEST(BucketLimits, AreThoseOfDdpWhereTheyFit) {
   EXPECT_EQ(bucket_limits({5, 10, 20, 5, 1}, {1, 1, 3}), std::nullopt);
 }
 
-TEST(Inspector, TheLeastOverRanksIsTheTransfer) {
+TEST(Inspector, TheShortestTimeOverRanksIsTheTransferTime) {
   const MeasuredRun run = imported({"inspector_node0-pid5000.log", "inspector_node0-pid5001.log"});
   ASSERT_EQ(run.ranks.size(), 2u);
   EXPECT_EQ(run.ranks[0].collectives.size(), 6u);
@@ -255,7 +255,7 @@ TEST(Inspector, WithoutVerboseThereIsNoTimeline) {
               ElementsAre("missing"));
 }
 
-TEST(NcclLog, ChoicesBelongToTheirCalls) {
+TEST(NcclLog, AssignsChoicesToTheirCalls) {
   const MeasuredRun run = imported({"nccl_2_24.log"});
   EXPECT_EQ(run.nccl_version, "2.24.3");
   EXPECT_EQ(run.ranks.size(), 2u);
@@ -276,7 +276,7 @@ TEST(NcclLog, ChoicesBelongToTheirCalls) {
   EXPECT_NEAR(old.choices[0].predicted_us, 123.4, 0.001);
 }
 
-TEST(FlightRecorder, PicklesAndJsonAreTheSame) {
+TEST(FlightRecorder, PickleAndJsonGiveTheSameResult) {
   const MeasuredRun pickled = imported({"nccl_trace_rank_0", "nccl_trace_rank_1"});
   const MeasuredRun json = imported({"nccl_trace_rank_0", "nccl_trace_rank_1.json"});
   for (const MeasuredRun* run : {&pickled, &json}) {
@@ -292,7 +292,7 @@ TEST(FlightRecorder, PicklesAndJsonAreTheSame) {
   }
 }
 
-TEST(Horovod, TensorsOfOneTransportAreOnePack) {
+TEST(Horovod, TensorsOfOneCollectiveAreOnePack) {
   const MeasuredRun run = imported({"horovod.json"});
   EXPECT_EQ(run.world_size, 2);
   EXPECT_EQ(run.cycle_us, 1000);
@@ -306,7 +306,7 @@ TEST(Horovod, TensorsOfOneTransportAreOnePack) {
   EXPECT_EQ(model.layers[1].backward_ns, 100'000);
 }
 
-TEST(Nsys, ProcessesAreRanksAndPayloadsAreSizes) {
+TEST(Nsys, ProcessesAreRanksAndPayloadsHaveTheSizes) {
   const MeasuredRun run = imported({"nsys_2gpu.sqlite"});
   ASSERT_EQ(run.ranks.size(), 2u);
   EXPECT_EQ(run.world_size, 2);
@@ -353,7 +353,7 @@ void import_anything(TraceFormat format, const std::string& bytes) {
   }
 }
 
-TEST(EverySample, CutAtEveryByteIsReadOrRefused) {
+TEST(EverySample, TruncatedAtAnyByteIsReadOrRefused) {
   for (const auto& entry : std::filesystem::directory_iterator(folder())) {
     const std::string file = entry.path().filename().string();
     const std::string whole = bytes_of(file);

@@ -59,7 +59,7 @@ void expect_every_prefix_is_read_or_refused(const std::string& text, TraceFormat
 
 // ------------------------------------------------------------------------------ profiler plugin
 
-TEST(NcclProfiler, CollectivesHaveTheGpusTimesAndNcclsChoice) {
+TEST(NcclProfiler, CollectivesHaveTheTimesOfTheGpuAndNcclsChoice) {
   const std::string first = sample("nccl_profiler_0.json"), second = sample("nccl_profiler_1.json");
   EXPECT_EQ(recognise(first), TraceFormat::kNcclProfiler);
   const MeasuredRun run = run_of({first, second});
@@ -86,7 +86,7 @@ TEST(NcclProfiler, CollectivesHaveTheGpusTimesAndNcclsChoice) {
   EXPECT_EQ(RecordCounts::sum(run.counts.unknown()), 0);
 }
 
-TEST(NcclProfiler, TheRankThatStartsLastHasNotWaited) {
+TEST(NcclProfiler, TheRankThatStartsLastDoesNotWait) {
   const MeasuredRun run = run_of({sample("nccl_profiler_0.json"), sample("nccl_profiler_1.json")});
   const auto log = measurements_of_run(run);
   ASSERT_TRUE(log);
@@ -171,7 +171,7 @@ TEST(NcclProfiler, ProcessesWithTheSamePidInDifferentFoldersAreDifferentGpus) {
   }
 }
 
-TEST(NcclProfiler, TensOfThousandsOfOpenEventsAreReadInLinearTimeAndCounted) {
+TEST(NcclProfiler, ManyUnfinishedEventsAreCountedInLinearTime) {
   std::string text =
       R"([{"name":"AllReduce","cat":"COLL","ph":"b","id":0,"ts":5.5,"args":{"CommHash":7,"Rank":0}})";
   constexpr int kOpen = 100'000;
@@ -187,7 +187,7 @@ TEST(NcclProfiler, TensOfThousandsOfOpenEventsAreReadInLinearTimeAndCounted) {
   EXPECT_EQ(run.counts.used().at("PROXY"), kOpen + 50'000);
 }
 
-TEST(NcclProfiler, DamagedAndForeignFilesAreRefusedWithTheirPlace) {
+TEST(NcclProfiler, RefusesDamagedAndForeignFilesWithTheErrorPosition) {
   MeasuredRun run;
   EXPECT_THAT(test::kinds_of(import_bytes(TraceFormat::kNcclProfiler, "{}", "f", run)),
               ElementsAre("wrong-type"));
@@ -219,7 +219,7 @@ TEST(NcclRas, ShowsRanksThatAreMissingOrBehind) {
   EXPECT_EQ(run.counts.used().at("rank"), 5);
 }
 
-TEST(NcclRas, ReadsTheTextOfTheClient) {
+TEST(NcclRas, ReadsTheTextOutputOfTheClient) {
   const std::string text = sample("nccl_ras.txt");
   EXPECT_EQ(recognise(text), TraceFormat::kNcclRas);
   const MeasuredRun run = run_of({text});
@@ -232,7 +232,7 @@ TEST(NcclRas, ReadsTheTextOfTheClient) {
   EXPECT_THAT(run.notes, Contains(HasSubstr("8 communicators of 4 ranks on 1 host")));
 }
 
-TEST(NcclRas, DamagedAndForeignFilesAreRefusedWithTheirPlace) {
+TEST(NcclRas, RefusesDamagedAndForeignFilesWithTheErrorPosition) {
   MeasuredRun run;
   EXPECT_THAT(
       test::kinds_of(import_bytes(TraceFormat::kNcclRas, R"({"communicators": []})", "f", run)),
@@ -245,7 +245,7 @@ TEST(NcclRas, DamagedAndForeignFilesAreRefusedWithTheirPlace) {
 
 // ------------------------------------------------------------------------------ MLPerf
 
-TEST(MlperfLog, StepsFollowFromThroughput) {
+TEST(MlperfLog, ComputesStepTimesFromTheThroughput) {
   const std::string text = sample("mlperf.log");
   EXPECT_EQ(recognise(text), TraceFormat::kMlperf);
   const MeasuredRun run = run_of({text});
@@ -290,7 +290,7 @@ TEST(MlperfLog, LargeNumbersDoNotOverflow) {
   EXPECT_EQ(run.counts.incomplete().at("interval after more than 100 days of training"), 2);
 }
 
-TEST(MlperfLog, DamagedAndIncompleteLogsAreRefusedWithTheirPlace) {
+TEST(MlperfLog, RefusesDamagedAndIncompleteLogsWithTheErrorPosition) {
   const auto problem = [](const std::string& text) {
     MeasuredRun run;
     const auto read = import_bytes(TraceFormat::kMlperf, text, "f", run);
@@ -416,7 +416,7 @@ std::string profile() {
   return space.bytes();
 }
 
-TEST(Xspace, StepsPassesAndCollectivesAreThoseOfTheProfile) {
+TEST(Xspace, ReadsStepsPassesAndCollectives) {
   const std::string bytes = profile();
   EXPECT_EQ(recognise(bytes), TraceFormat::kXspace);
   const MeasuredRun run = run_of({bytes});
@@ -565,7 +565,7 @@ TEST(Xspace, ACollectiveOfAnUnknownModuleHasNoSize) {
   EXPECT_THAT(run.notes, Contains(HasSubstr("marks no training steps")));
 }
 
-TEST(Xspace, DamagedAndForeignFilesAreRefusedWithTheirPlace) {
+TEST(Xspace, RefusesDamagedAndForeignFilesWithTheErrorPosition) {
   MeasuredRun run;
   for (const char* text : {"", "hello", "\x0a\x7f", "\x12\x02\x41\x42"})
     EXPECT_THAT(test::kinds_of(import_bytes(TraceFormat::kXspace, text, "f", run)),

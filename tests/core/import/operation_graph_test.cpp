@@ -105,7 +105,7 @@ TEST(OperationGraph, PredictsStepsFromTheirComputation) {
 }
 
 /// Without stragglers, all computations take the mean time m, and a step takes m + 1 + m + 5 ms.
-TEST(OperationGraph, WithoutStragglersEveryComputationTakesTheMean) {
+TEST(OperationGraph, WithoutStragglersEveryComputationTakesTheMeanTime) {
   const OperationGraph graph = graph_of(Job::log(12));
   std::int64_t sum = 0;
   for (std::int64_t s = 0; s < 12; ++s)
@@ -178,7 +178,7 @@ TEST(OperationLog, ReadsColumnsByName) {
   EXPECT_EQ(o.end_ns, 1750 * kMs);
 }
 
-TEST(OperationLog, ErrorsHaveTheirPlace) {
+TEST(OperationLog, ErrorsHavePositions) {
   const std::string header = "dp_rank,stage,rank,step,optype,start_ts,duration,seq_id\n";
   EXPECT_THAT(test::kinds_of(read("a,b\n1,2\n")), ElementsAre("missing dp_rank"));
   EXPECT_THAT(test::kinds_of(read(header + "0,0,0,1,x,0,-1,0\n")), ElementsAre("invalid duration"));

@@ -30,7 +30,7 @@ struct Case {
   }
 };
 
-TEST(PlanCheck, GroupsWithDifferentProgramsAreRolesThatTakePartInTheSame) {
+TEST(PlanCheck, GroupsWithDifferentProgramsTakePartInTheSameCollectives) {
   const Case c;
   const StepPrograms programs(c.workload, c.plan);
   PlanView view = view_of(programs, c.plan);
@@ -51,7 +51,7 @@ TEST(PlanCheck, GroupsWithDifferentProgramsAreRolesThatTakePartInTheSame) {
   }
 }
 
-TEST(PlanCheck, OnlyCollectivesOfNcclBlockEachOther) {
+TEST(PlanCheck, OnlyNcclCollectivesBlockEachOther) {
   const Case c;
   const StepPrograms programs(c.workload, c.plan);
   const PlanView view = view_of(programs, c.plan);

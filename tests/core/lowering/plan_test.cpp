@@ -50,14 +50,14 @@ class PlanTest : public testing::Test {
   }
 };
 
-TEST_F(PlanTest, WithoutPackingEveryGradientTravelsAlone) {
+TEST_F(PlanTest, WithoutPackingEveryGradientIsOnePack) {
   const Plan p = plan(gradients({10, 20, 30}));
   EXPECT_THAT(variables(p), ElementsAre(ElementsAre(0), ElementsAre(1), ElementsAre(2)));
   EXPECT_EQ(p.collective(p.packs[1]).elements, 20);
-  EXPECT_EQ(p.packs[1].copied_in, Bytes()) << "alone, it is sent from where it lies";
+  EXPECT_EQ(p.packs[1].copied_in, Bytes()) << "a single gradient is sent without a copy";
 }
 
-TEST_F(PlanTest, BucketsAreCopiedBesidesWhatXringCopiesToAppendZeros) {
+TEST_F(PlanTest, CountsTheCopiesOfBucketsAndOfXringsPadding) {
   strategy_ = Strategy::for_algorithm(BaseAlgorithm::kXring);
   strategy_.framework = pytorch_ddp({Bytes(1000), Bytes(1000), false});
   const Plan p = plan(gradients({10, 7}));
@@ -67,13 +67,13 @@ TEST_F(PlanTest, BucketsAreCopiedBesidesWhatXringCopiesToAppendZeros) {
   EXPECT_EQ(p.packs[0].copied_out, Bytes(4 * 17));
 }
 
-TEST_F(PlanTest, BytesPerPackTakesTheLastCreatedFirstAndPadsTo64Bytes) {
+TEST_F(PlanTest, BytesPerPackPacksInReverseOrderOfCreationAndPadsTo64Bytes) {
   strategy_.bytes_per_pack = Bytes(100);
   const Plan p = plan(gradients({75, 2, 2, 50, 15, 12}));  // bytes 300 8 8 200 60 48
   EXPECT_THAT(variables(p), ElementsAre(ElementsAre(5, 4), ElementsAre(3), ElementsAre(2, 1, 0)));
   EXPECT_EQ(p.packs[0].payload.members[1].offset, 16) << "48 bytes and 16 of padding";
   EXPECT_EQ(p.collective(p.packs[0]).bytes(), Bytes(128))
-      << "the padding behind the last travels too";
+      << "the padding after the last gradient is sent, too";
   EXPECT_EQ(p.collective(p.packs[1]).bytes(), Bytes(200)) << "a gradient alone is not padded";
   EXPECT_EQ(p.packs[0].copied_in, Bytes());
 }
@@ -88,7 +88,7 @@ TEST_F(PlanTest, PaddedPacksCutEvenlyOverReplicasAndRings) {
     EXPECT_TRUE(p.collective(pack).schedule->same_everywhere(Renumbering::kShift, 1))
         << p.collective(pack).elements;
   }
-  EXPECT_EQ(p.collective(p.packs[1]).elements, 60) << "50 and no more than it takes";
+  EXPECT_EQ(p.collective(p.packs[1]).elements, 60) << "50 elements, with the minimum of padding";
   EXPECT_EQ(p.packs[1].payload.members[0].count, 50);
 
   strategy_ = Strategy::for_algorithm(BaseAlgorithm::kHalvingDoubling);
@@ -99,7 +99,7 @@ TEST_F(PlanTest, PaddedPacksCutEvenlyOverReplicasAndRings) {
       << "which gives everybody an equal block";
 }
 
-TEST_F(PlanTest, PacksOfConvertedGradientsAreCountedInWhatTravels) {
+TEST_F(PlanTest, BytesPerPackCountsBytesAfterConvertingGradients) {
   strategy_.bytes_per_pack = Bytes(100);
   strategy_.merging = Merging::kConcat;
   strategy_.compression = Compression{DataType::kFloat16, false};
@@ -109,11 +109,11 @@ TEST_F(PlanTest, PacksOfConvertedGradientsAreCountedInWhatTravels) {
   EXPECT_EQ(p.collective(p.packs[0]).bytes(), Bytes(140));
   EXPECT_EQ(p.packs[0].copied_in, Bytes(140));
   EXPECT_EQ(p.packs[0].converted_in, Bytes())
-      << "its gradients were converted when they were ready";
+      << "gradients are converted as soon as they are ready";
   EXPECT_EQ(p.packs[0].converted_out, Bytes(70 * (2 + 4)));
 }
 
-TEST_F(PlanTest, PacksThatAreConvertedAreCountedAsTheyWere) {
+TEST_F(PlanTest, BytesPerPackCountsBytesBeforeConvertingPacks) {
   strategy_.bytes_per_pack = Bytes(100);
   strategy_.compression = Compression{DataType::kBfloat16, true};
   const Plan p = plan(gradients({10, 20, 30, 40}, {}));
@@ -126,7 +126,7 @@ TEST_F(PlanTest, PacksThatAreConvertedAreCountedAsTheyWere) {
   EXPECT_EQ(p.packs[2].converted_in, Bytes(48 * 6));
 }
 
-TEST_F(PlanTest, ReportsUnneededConversions) {
+TEST_F(PlanTest, NotesConversionsWithoutEffect) {
   strategy_.compression = Compression{DataType::kFloat16, false};
   const Plan p =
       plan(gradients({10, 20, 30}, {DataType::kInt32, DataType::kFloat16, DataType::kFloat64}));
@@ -138,12 +138,12 @@ TEST_F(PlanTest, ReportsUnneededConversions) {
   EXPECT_THAT(p.notes.texts().front(), HasSubstr("2 of 3 gradients"));
 }
 
-TEST_F(PlanTest, OnePackForEverything) {
+TEST_F(PlanTest, PacksAllGradientsTogether) {
   strategy_.bytes_per_pack = Bytes(0);
   EXPECT_EQ(plan(gradients({1, 2, 3})).packs.size(), 1u);
 }
 
-TEST_F(PlanTest, NumPacksCutsAcrossGradientsAndWaitsForAllOfThem) {
+TEST_F(PlanTest, NumPacksCutsGradientsAndWaitsForAllOfThem) {
   strategy_.num_packs = 3;
   const Plan p = plan(gradients({5, 1, 4}));
   ASSERT_EQ(p.packs.size(), 3u);
@@ -196,7 +196,7 @@ TEST_F(PlanTest, MergeScopeCountsConsecutiveUnits) {
       << "a run counts as one unit";
 }
 
-TEST_F(PlanTest, MergingCanBeOffOrByCopies) {
+TEST_F(PlanTest, MergingIsOffOrByConcatenation) {
   strategy_.bytes_per_pack = Bytes(0);
   strategy_.merging = Merging::kSeparate;
   EXPECT_EQ(plan(gradients({1, 2, 3})).packs.size(), 3u);
@@ -209,7 +209,7 @@ TEST_F(PlanTest, MergingCanBeOffOrByCopies) {
 
 /// TensorFlow's ScopedAllocator merges nothing if types differ: "Group ops don't all have same
 /// type". The golden cases for its grouping show this.
-TEST_F(PlanTest, TypesThatMixInOnePackStopTheScopedAllocatorInAll) {
+TEST_F(PlanTest, MixedTypesInOnePackDisableTheScopedAllocatorForAllPacks) {
   const std::vector<DataType> types{DataType::kFloat32, DataType::kFloat32, DataType::kFloat32,
                                     DataType::kFloat16};
   strategy_.bytes_per_pack = Bytes(4);  // last-created first: 2 and 4 bytes, then the others
@@ -219,7 +219,8 @@ TEST_F(PlanTest, TypesThatMixInOnePackStopTheScopedAllocatorInAll) {
   EXPECT_EQ(p.notes.codes().front(), "plan.scoped-allocator-gives-up");
   strategy_.merging = Merging::kConcat;
   const Plan copied = plan(workload);
-  EXPECT_EQ(copied.packs.size(), 3u) << "what is copied together fails for itself alone";
+  EXPECT_EQ(copied.packs.size(), 3u)
+      << "with concatenation, only the pack with mixed types is not merged";
   EXPECT_EQ(copied.notes.codes().front(), "plan.types-differ");
 }
 
@@ -235,12 +236,12 @@ TEST_F(PlanTest, SerialisedPacksFormAChainLastCreatedFirst) {
       << "packs are reversed already";
 }
 
-TEST_F(PlanTest, GradientsWithoutElementsDoNotTravel) {
+TEST_F(PlanTest, EmptyGradientsAreInNoPack) {
   EXPECT_EQ(plan(gradients({0, 5, 0})).packs.size(), 1u);
   EXPECT_FALSE(make_plan(gradients({0}), strategy_, *cluster_));
 }
 
-TEST_F(PlanTest, EveryElementTravelsExactlyOnceWhateverThePacking) {
+TEST_F(PlanTest, EveryPackingPutsEveryElementIntoExactlyOnePack) {
   Random random(5);
   for (int round = 0; round < 300; ++round) {
     std::vector<std::int64_t> sizes;

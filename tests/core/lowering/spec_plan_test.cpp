@@ -93,7 +93,7 @@ std::set<Rank> adding_ranks(const Collective& c) {
   return ranks;
 }
 
-TEST(SpecPlan, EveryGradientGoesByTheEntryThatTakesIt) {
+TEST(SpecPlan, EveryGradientUsesTheFirstEntryWhoseLimitFits) {
   const auto cluster = gpu_cluster(2, 2);
   const Plan p = planned(gradients_of({10, 1000, 20, 2000}),
                          by_spec("[('pscpu',1,100),('xring',2,-1)]"), *cluster);
@@ -106,7 +106,7 @@ TEST(SpecPlan, EveryGradientGoesByTheEntryThatTakesIt) {
   EXPECT_EQ(p.widest().schedule->ranks(), 6);
 }
 
-TEST(SpecPlan, PacksOfEachEntryTakeTurnsByThemselves) {
+TEST(SpecPlan, EachEntryNumbersItsPacksIndependently) {
   const auto cluster = gpu_cluster(4, 1);
   const Plan p =
       planned(gradients_of({1, 2, 3, 1000, 1001}), by_spec("pscpu:100:pscpu#2"), *cluster);
@@ -120,7 +120,7 @@ TEST(SpecPlan, PacksOfEachEntryTakeTurnsByThemselves) {
   EXPECT_THAT(adding_ranks(p.collective(p.packs[4])), ElementsAre(5, 7));
 }
 
-TEST(SpecPlan, PackingHappensInsideEachEntry) {
+TEST(SpecPlan, PacksContainGradientsOfOneEntry) {
   const auto cluster = gpu_cluster(2, 2);
   Strategy strategy = by_spec("pscpu:100:xring");
   strategy.num_packs = 2;
@@ -140,7 +140,7 @@ TEST(SpecPlan, PackingHappensInsideEachEntry) {
       << "num_packs goes first";
 }
 
-TEST(SpecPlan, RunsOfSmallGradientsHoldTwoMoreUnlessTheyAreToBeExact) {
+TEST(SpecPlan, GroupsOfSmallGradientsHaveTwoMoreThanTheLimitUnlessExact) {
   const auto cluster = gpu_cluster(2, 1);
   Strategy strategy = by_spec("'pscpu'");
   strategy.agg_small_grads_max_bytes = Bytes(100);
@@ -172,7 +172,7 @@ TEST(SpecPlan, NcclsPacksFormOneChainAcrossEntries) {
 
 /// GPU 0 of a worker sends the sum to other workers. TensorFlow does so only after all GPUs of the
 /// worker have their copy, so every other GPU first sends GPU 0 an empty message.
-TEST(SpecPlan, WhatGoesAcrossWorkersWaitsForAllGpusOfTheWorker) {
+TEST(SpecPlan, StagesAcrossWorkersWaitForAllGpusOfTheWorker) {
   for (const char* name : {"nccl/xring", "nccl/rechd", "nccl/pscpu"}) {
     for (const auto& [workers, told] : std::vector<std::pair<int, int>>{{1, 0}, {2, 2 * 3}}) {
       const Plan plan = planned(gradients_of({800}), by_spec(name), *gpu_cluster(workers, 4));
@@ -197,7 +197,7 @@ TEST(SpecPlan, WhatGoesAcrossWorkersWaitsForAllGpusOfTheWorker) {
 
 // --- notes of plans ---
 
-TEST(SpecPlan, NotesTellWhereTensorFlowDiffers) {
+TEST(SpecPlan, NotesStateDifferencesFromTensorFlow) {
   const auto cluster = gpu_cluster(2, 2);
   const Workload w = gradients_of({10, 1000, 20, 2000});
   const auto notes = [&](const Strategy& s) { return planned(w, s, *cluster).notes.codes(); };
@@ -220,7 +220,7 @@ TEST(SpecPlan, NotesTellWhereTensorFlowDiffers) {
   EXPECT_THAT(notes(by_spec("('xring',2)")), IsEmpty());
 }
 
-TEST(SpecPlan, ResultsByEntryWantVariablesOfOneShape) {
+TEST(SpecPlan, ResultsByEntryRequireVariablesOfOneShape) {
   const auto cluster = gpu_cluster(2, 2);
   Strategy strategy = by_spec("[('pscpu',1,100),('xring',1,-1)]");
   strategy.spec->result_order = ResultOrder::kByEntry;
@@ -228,10 +228,10 @@ TEST(SpecPlan, ResultsByEntryWantVariablesOfOneShape) {
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().field, "all_reduce_spec");
   EXPECT_TRUE(make_plan(gradients_of({10, 20, 1000}), strategy, *cluster))
-      << "they come in order anyway";
+      << "results are in this order anyway";
 }
 
-TEST(SpecPlan, TakenLiterallyTensorFlowsOwnLimitsHold) {
+TEST(SpecPlan, LiteralValidationAppliesTensorFlowsLimits) {
   const auto cluster = gpu_cluster(2, 2);
   const auto error = [&](const char* text, const std::vector<std::int64_t>& sizes) {
     Strategy strategy = by_spec(text);
@@ -248,7 +248,8 @@ TEST(SpecPlan, TakenLiterallyTensorFlowsOwnLimitsHold) {
   EXPECT_EQ(error("[('nccl/xring',1,1000),('xring',1,10)]", {5000}), conflict)
       << "no entry takes them";
   EXPECT_EQ(error("[('nccl/xring',1,5000),('xring',1,10)]", {5000}), "");
-  EXPECT_EQ(error("[('rechd',1,5),('xring',1,-1)]", {10}), "") << "a name that no gradient meets";
+  EXPECT_EQ(error("[('rechd',1,5),('xring',1,-1)]", {10}), "")
+      << "an unsupported algorithm that no gradient uses";
   EXPECT_EQ(error("[('rechd',1,50),('xring',1,-1)]", {10}), conflict);
   EXPECT_EQ(error("('pscpu',3)", {10}), conflict) << "for two workers";
   EXPECT_EQ(error("('pscpu',2)", {10}), "");
@@ -278,7 +279,7 @@ TEST(TensorFlowSpec, PiecesOfARingArePadded) {
 /// Each device d has two scalars, d and d + 1, as in TensorFlow's test. Every device must end with
 /// the values that the test asserts. The checker proves that the schedules add every contribution
 /// once.
-TEST(TensorFlowSpec, TheMatrixOfItsTestSumsAndAverages) {
+TEST(TensorFlowSpec, SumsAndAveragesTheMatrixOfTensorFlowsTest) {
   for (const Data& c : golden_cases("MultiWorkerAllReduce.reduce")) {
     SCOPED_TRACE(test::golden_name(c));
     const auto cluster = gpu_cluster(static_cast<int>(c["input"]["worker_devices"].items().size()),
@@ -328,7 +329,7 @@ TEST(TensorFlowSpec, TheMatrixOfItsTestSumsAndAverages) {
   }
 }
 
-TEST(TensorFlowSpec, NothingToReduceIsRefused) {
+TEST(TensorFlowSpec, RefusesAnEmptyReduction) {
   for (const Data& c : golden_cases("nccl.ops")) {
     SCOPED_TRACE(test::golden_name(c));
     ASSERT_TRUE(c["input"]["tensors"].items().empty());

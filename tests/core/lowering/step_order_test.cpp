@@ -85,7 +85,7 @@ TEST_F(StepOrder, PacksStartWhenTheirGradientsAreReadyAndUpdatesFollowTheBackwar
   EXPECT_THAT(actions_.next(d), ElementsAre("backward 0"));
   EXPECT_THAT(actions_.next(d), ElementsAre("ready 2", "launch 2", "backward 1"));
   d.pack_done(2, actions_);
-  EXPECT_THAT(actions_.take(), ElementsAre()) << "its update's turn is after the backward pass";
+  EXPECT_THAT(actions_.take(), ElementsAre()) << "its update runs after the backward pass";
   EXPECT_THAT(actions_.next(d), ElementsAre("ready 1", "launch 1", "backward 2"));
   EXPECT_THAT(actions_.next(d), ElementsAre("ready 0", "launch 0", "update 2"));
   d.pack_done(0, actions_);
@@ -97,7 +97,7 @@ TEST_F(StepOrder, PacksStartWhenTheirGradientsAreReadyAndUpdatesFollowTheBackwar
   EXPECT_THAT(actions_.next(d), ElementsAre("end"));
 }
 
-TEST_F(StepOrder, GradientsLeaveInTheLastMicroBatchOnly) {
+TEST_F(StepOrder, GradientsAreSentOnlyInTheLastMicroBatch) {
   workload_.micro_batches = 2;
   times_.accumulate = {Time(7), Time(8), Time(9)};
   StepPlayer& d = make(Strategy::for_algorithm(BaseAlgorithm::kRing));
@@ -115,7 +115,7 @@ TEST_F(StepOrder, GradientsLeaveInTheLastMicroBatchOnly) {
   EXPECT_THAT(actions_.next(d), ElementsAre("ready 0", "launch 0"));
 }
 
-TEST_F(StepOrder, GradientsAreConvertedBehindTheirSegmentsAndBackBeforeTheirUpdates) {
+TEST_F(StepOrder, GradientsAreConvertedAfterTheirSegmentsAndBackBeforeUpdates) {
   Strategy s = Strategy::for_algorithm(BaseAlgorithm::kRing);
   s.bytes_per_pack = Bytes(0);
   s.merging = Merging::kConcat;
@@ -139,7 +139,7 @@ TEST_F(StepOrder, GradientsAreConvertedBehindTheirSegmentsAndBackBeforeTheirUpda
   EXPECT_EQ(actions_.queue[1].duration, nanoseconds(450));
 }
 
-TEST_F(StepOrder, PacksAreConvertedAsAWholeBeforeTheyStartAndBackBeforeTheyAreCopied) {
+TEST_F(StepOrder, WholePacksAreConvertedBeforeTheyStartAndBackBeforeCopies) {
   Strategy s = Strategy::for_algorithm(BaseAlgorithm::kRing);
   s.bytes_per_pack = Bytes(0);
   s.merging = Merging::kConcat;
@@ -157,7 +157,7 @@ TEST_F(StepOrder, PacksAreConvertedAsAWholeBeforeTheyStartAndBackBeforeTheyAreCo
   EXPECT_THAT(actions_.take(), ElementsAre("convert back 0", "copy out of pack 0", "update 0"));
 }
 
-TEST_F(StepOrder, SerialisedPacksWaitForTheOneBefore) {
+TEST_F(StepOrder, SerialisedPacksWaitForThePreviousPack) {
   Strategy s = Strategy::for_algorithm(BaseAlgorithm::kRing);
   s.launch = Launch::kSerial;  // pack 0 holds c, the first to be ready
   StepPlayer& d = make(s);
@@ -170,7 +170,7 @@ TEST_F(StepOrder, SerialisedPacksWaitForTheOneBefore) {
   EXPECT_THAT(actions_.take(), ElementsAre("launch 1"));
 }
 
-TEST_F(StepOrder, CopiesIntoThePackGoInFrontOfTheNextSegment) {
+TEST_F(StepOrder, CopiesIntoAPackRunBeforeTheNextSegment) {
   Strategy s = Strategy::for_algorithm(BaseAlgorithm::kRing);
   s.bytes_per_pack = Bytes(500);  // c and b, then a
   s.merging = Merging::kConcat;
@@ -187,7 +187,7 @@ TEST_F(StepOrder, CopiesIntoThePackGoInFrontOfTheNextSegment) {
   EXPECT_THAT(actions_.take(), ElementsAre("copy out of pack 0", "update 0"));
 }
 
-TEST_F(StepOrder, NumPacksWaitsForEverythingOnBothEnds) {
+TEST_F(StepOrder, NumPacksWaitsForAllGradientsAndThenForAllPacks) {
   Strategy s = Strategy::for_algorithm(BaseAlgorithm::kRing);
   s.num_packs = 2;
   StepPlayer& d = make(s);
@@ -218,7 +218,7 @@ TEST_F(StepOrder, OneUpdateAfterAll) {
   EXPECT_EQ(actions_.queue.front().duration, Time(100));
 }
 
-TEST_F(StepOrder, SharesOfTheUpdateAddUpExactly) {
+TEST_F(StepOrder, SharesOfTheUpdateAddUpToItsTime) {
   StepPlayer& d = make(Strategy::for_algorithm(BaseAlgorithm::kRing));
   d.begin_step(1'000'000, actions_);
   for (int i = 0; i < 4; ++i) actions_.next(d);
@@ -230,7 +230,7 @@ TEST_F(StepOrder, SharesOfTheUpdateAddUpExactly) {
   EXPECT_EQ(total, Time(100));
 }
 
-TEST_F(StepOrder, APaceScalesComputationOnly) {
+TEST_F(StepOrder, TheRelativePaceScalesOnlyComputation) {
   StepPlayer& d = make(Strategy::for_algorithm(BaseAlgorithm::kRing));
   d.begin_step(1'100'000, actions_);
   EXPECT_EQ(actions_.queue.front().duration, microseconds(5'500));
@@ -253,7 +253,7 @@ TEST_F(StepOrder, StepsFollowEachOther) {
 
 /// num_packs applies inside each entry of a spec. The small gradient a uses pscpu, b and c use
 /// xring.
-TEST_F(StepOrder, EntriesConcatenateAndAreUnpackedByThemselves) {
+TEST_F(StepOrder, EachEntryConcatenatesAndUnpacksItsOwnPacks) {
   workload_.gradients[0].elements = 10;
   Strategy strategy = Strategy::for_algorithm(BaseAlgorithm::kXring);
   AllReduceSpec spec;
@@ -270,7 +270,7 @@ TEST_F(StepOrder, EntriesConcatenateAndAreUnpackedByThemselves) {
   EXPECT_THAT(r.next(player), ElementsAre("backward 1")) << "c is ready, and b is not";
   EXPECT_THAT(r.next(player), ElementsAre("ready 2", "copy into pack 2", "ready 3",
                                           "copy into pack 3", "backward 2"))
-      << "b and c, whatever a does";
+      << "the pack needs b and c, but not a";
   EXPECT_THAT(r.next(player), ElementsAre("launch 2"));
   EXPECT_THAT(r.next(player), ElementsAre("launch 3"));
   EXPECT_THAT(r.next(player),
@@ -278,7 +278,8 @@ TEST_F(StepOrder, EntriesConcatenateAndAreUnpackedByThemselves) {
   r.next(player);
   EXPECT_THAT(r.next(player), ElementsAre("launch 1"));
   player.pack_done(3, r);
-  EXPECT_THAT(r.take(), ElementsAre()) << "cut back into gradients once pack 2 is there, too";
+  EXPECT_THAT(r.take(), ElementsAre())
+      << "packs are divided into gradients once pack 2 has completed, too";
   player.pack_done(2, r);
   EXPECT_THAT(r.take(), ElementsAre("copy out of pack", "update"));
   player.pack_done(0, r);

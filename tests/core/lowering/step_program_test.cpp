@@ -313,7 +313,7 @@ std::string recorded(const std::vector<std::string>& cases) {
 /// The stored calls were compared, one by one, with an independent implementation of training
 /// steps: a state machine without task graphs. If a change is meant to alter the order of a step,
 /// TUTTI_UPDATE_EXPECTED rewrites the calls.
-TEST(StepProgram, MakesTheCallsThatWereWrittenDown) {
+TEST(StepProgram, MakesTheStoredCalls) {
   constexpr std::uint64_t kCases = 6'000;
   const std::string file = test::source_folder() + "/tests/core/lowering/step_calls.txt";
   std::map<std::string, int> covered;
@@ -341,7 +341,7 @@ TEST(StepProgram, MakesTheCallsThatWereWrittenDown) {
   EXPECT_EQ(checked(ours), checked(theirs));
 }
 
-TEST(StepProgram, GroupsShareOneProgramUnlessExchangesCutTheirPassesElsewhere) {
+TEST(StepProgram, GroupsShareOneProgramUnlessExchangesDivideTheirPassesDifferently) {
   Workload w;
   w.gradients.emplace_back().elements = 8;
   w.gradients.emplace_back().elements = 8;
@@ -358,7 +358,7 @@ TEST(StepProgram, GroupsShareOneProgramUnlessExchangesCutTheirPassesElsewhere) {
   EXPECT_NE(&own.program(0), &own.program(1));
 }
 
-TEST(StepProgram, OfManyMicroBatchesIsAsLongAsOfThree) {
+TEST(StepProgram, AProgramForManyMicroBatchesIsAsLongAsForThree) {
   Workload w;
   w.gradients.emplace_back().elements = 8;
   w.segments = {{"a", {0}}};

@@ -120,7 +120,7 @@ TEST(NcclTests, ReadsWhatTuttiPerfPrints) {
   EXPECT_FALSE(tables[0].rows[0].out_of_place);
 }
 
-TEST(NcclTests, LogsOneBehindTheOtherAreTablesOfTheirOwn) {
+TEST(NcclTests, ConcatenatedLogsAreSeparateTables) {
   const auto tables = parsed(std::string(kModern) + kOld + kPerf);
   ASSERT_THAT(tables, SizeIs(3));
   EXPECT_EQ(tables[0].ranks, 4);
@@ -129,7 +129,7 @@ TEST(NcclTests, LogsOneBehindTheOtherAreTablesOfTheirOwn) {
   EXPECT_EQ(tables[1].rows[0].bytes, 64);
 }
 
-TEST(NcclTests, PrefixesOfLaunchersChangeNothing) {
+TEST(NcclTests, IgnoresPrefixesOfLaunchers) {
   for (const std::string prefix : {"[1,0]<stdout>:", "[1,0]<stdout>: ", "0: ", "12: "}) {
     std::string text = prefix;
     for (const char c : std::string(kModern)) text += c == '\n' ? "\n" + prefix : std::string(1, c);
@@ -191,7 +191,7 @@ TEST(NcclTests, ReadsTheJsonOfTuttiPerf) {
   EXPECT_EQ(tables[0].rows[0].in_place->us, 12.25);
 }
 
-TEST(NcclTests, WhatWasPrintedIsReadBack) {
+TEST(NcclTests, ReadsTablesThatItPrints) {
   Random random(7);
   for (int table = 0; table < 50; ++table) {
     std::string text =
@@ -219,7 +219,7 @@ TEST(NcclTests, WhatWasPrintedIsReadBack) {
   }
 }
 
-TEST(NcclTests, HeadsSayWhoCalledNccl) {
+TEST(NcclTests, HeadersStateTheProcessesAndThreadsThatCalledNccl) {
   const NcclTestsRun one_thread = parsed(kModern)[0].run;
   EXPECT_EQ(one_thread.driving(), nccl::Driving::kOneThread);
   EXPECT_EQ(one_thread.hosts, 1);
@@ -234,7 +234,7 @@ TEST(NcclTests, HeadsSayWhoCalledNccl) {
   EXPECT_EQ(parsed(kPerf)[0].run.driving(), std::nullopt);
 }
 
-TEST(NcclTests, HeadsAndMessagesSayReleaseAndVariables) {
+TEST(NcclTests, HeadersAndMessagesStateReleaseAndVariables) {
   const std::string before =
       std::string("# nccl-tests version 2.17.6 nccl-headers=22809 nccl-library=22907\n") + kModern;
   EXPECT_EQ(parsed(before)[0].run.nccl_version, "22907");
@@ -254,7 +254,7 @@ TEST(NcclTests, HeadsAndMessagesSayReleaseAndVariables) {
   EXPECT_EQ(both[1].run.nccl_version, "");
 }
 
-TEST(NcclTests, RowsThatAreCutOffAreRefusedWhereTheyEnd) {
+TEST(NcclTests, RefusesTruncatedRowsAtTheirEnd) {
   const std::string text = kModern;
   const std::size_t row = text.find("     4194304");
   for (std::size_t length = row + 40; length < row + 75; ++length) {
@@ -273,7 +273,7 @@ TEST(NcclTests, RowsThatAreCutOffAreRefusedWhereTheyEnd) {
   }
 }
 
-TEST(NcclTests, NumbersThatAreNoneAreRefusedAtTheirPlace) {
+TEST(NcclTests, RefusesInvalidNumbersAtTheirPosition) {
   const std::string titles = "# size count type redop root time algbw busbw #wrong\n";
   using enum ProblemCode;
   expect_refused(titles + "1024 256 float sum -1 abc 0.05 0.07 0\n", "abc", kWrongType, "time");
@@ -289,7 +289,7 @@ TEST(NcclTests, NumbersThatAreNoneAreRefusedAtTheirPlace) {
   expect_refused("{\"results\": [", "[^", kSyntax, "");
 }
 
-TEST(NcclTests, FilesWithoutATableAreRefused) {
+TEST(NcclTests, RefusesFilesWithoutATable) {
   for (const std::string text :
        {"", "hello\n", "# size count type\n1 2 float\n", "{}", "{\"results\": 3}",
         "# size count type redop root time algbw busbw #wrong\n"}) {
@@ -299,7 +299,7 @@ TEST(NcclTests, FilesWithoutATableAreRefused) {
   }
 }
 
-TEST(NcclTests, TablesOfSomethingElseAreToldFromAnAllReduce) {
+TEST(NcclTests, DistinguishesTablesOfOtherCollectives) {
   const NcclTestsTable table = parsed(kModern).front();
   EXPECT_TRUE(check_collective(table, 4));
   const auto against = [](const NcclTestsTable& one, std::int64_t ranks,
@@ -322,7 +322,7 @@ TEST(NcclTests, TablesOfSomethingElseAreToldFromAnAllReduce) {
   against(plain, 4, {kConflict, "redop", 12, 9});
 }
 
-TEST(NcclTests, TypesHaveTwoNames) {
+TEST(NcclTests, AcceptsBothNamesOfTypes) {
   for (const DataType type : kDataTypes) {
     EXPECT_EQ(data_type_of_nccl_name(nccl_name(type)), type);
   }

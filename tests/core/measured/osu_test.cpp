@@ -77,7 +77,7 @@ TEST(OsuLog, FailedValidationsAreWrongResults) {
   EXPECT_EQ(tables[0].rows[1].out_of_place->wrong, 1);
 }
 
-TEST(OsuLog, OtherTestsAndDamagedRowsAreRefusedWithTheirPlace) {
+TEST(OsuLog, RefusesOtherTestsAndDamagedRowsAtTheirPosition) {
   const auto problem = [](const std::string& text) {
     const auto read = parse_nccl_tests(text, "log");
     EXPECT_FALSE(read) << text;
@@ -114,7 +114,7 @@ TEST(NcclTestsJson, StoredResultsMayHaveBandwidthsOnly) {
   EXPECT_EQ(check_collective(tables[0], 4), CollectiveKind::kAllReduce);
 }
 
-TEST(NcclTestsJson, ABandwidthOfTheBusNeedsTheNumberOfRanks) {
+TEST(NcclTestsJson, TheBusBandwidthNeedsTheNumberOfRanks) {
   const auto kinds = [](const std::string& text) {
     return test::kinds_of(parse_nccl_tests(text, "log"));
   };

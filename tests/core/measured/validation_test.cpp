@@ -47,7 +47,7 @@ TableFacts facts() {
 
 std::vector<std::string> refusal(const TableFacts& f) { return test::kinds_of(system_of(f)); }
 
-TEST(NcclTables, AreOfTheMachinesThatTheirFactsSay) {
+TEST(NcclTables, AreForTheMachinesInTheirMetadata) {
   TableFacts f = facts();
   f.nodes = 4;
   f.ranks = 32;
@@ -65,7 +65,7 @@ TEST(NcclTables, AreOfTheMachinesThatTheirFactsSay) {
   EXPECT_THAT(made->assumed, testing::ElementsAre("Intel CPUs", "a process for every GPU"));
 }
 
-TEST(NcclTables, SayWhoMatchesMessagesAndWhetherCardsReachTheGpus) {
+TEST(NcclTables, MetadataStateMessageMatchingAndGpudirect) {
   const auto of = [](std::vector<std::pair<std::string, std::string>> env) {
     TableFacts f = facts();
     f.nodes = 2;
@@ -87,7 +87,7 @@ TEST(NcclTables, SayWhoMatchesMessagesAndWhetherCardsReachTheGpus) {
   EXPECT_FALSE(of({{"NCCL_NET_GDR_LEVEL", "LOC"}}).gpudirect);
 }
 
-TEST(NcclTables, SayWhoCallsNccl) {
+TEST(NcclTables, MetadataStateTheProcessesAndThreadsThatCallNccl) {
   TableFacts f = facts();
   EXPECT_EQ(system_of(f)->system.driving, Driving::kProcessPerGpu);
   EXPECT_THAT(system_of(f)->assumed, testing::Contains("a process for every GPU"));
@@ -96,7 +96,7 @@ TEST(NcclTables, SayWhoCallsNccl) {
   EXPECT_THAT(system_of(f)->assumed, testing::Not(testing::Contains("a process for every GPU")));
 }
 
-TEST(NcclTables, ThatCannotBeModelledSayWhy) {
+TEST(NcclTables, StateWhyTheyAreNotModelled) {
   const auto with = [](auto change) {
     TableFacts f = facts();
     change(f);
@@ -153,7 +153,7 @@ CollectiveTable scaled(TableFacts f, double times, std::size_t rows) {
   return table;
 }
 
-TEST(NcclValidation, EveryConfigWeighsTheSameAndOutliersNothing) {
+TEST(NcclValidation, EveryConfigHasTheSameWeightAndOutliersHaveNone) {
   TableFacts a = facts(), b = facts(), sick = facts(), amd = facts();
   a.table_id = "exact", a.config = "a";
   b.table_id = "half", b.config = "b", b.collective = "all_gather";
@@ -195,7 +195,7 @@ TEST(NcclValidation, EveryConfigWeighsTheSameAndOutliersNothing) {
   EXPECT_TRUE(made.tables[3].rows.empty());
 }
 
-TEST(NcclValidation, TablesThatAreGivenCorrectTheOthersOfTheirSystem) {
+TEST(NcclValidation, GivenTablesCorrectOtherTablesOfTheirSystem) {
   TableFacts given = facts(), other = facts(), elsewhere = facts();
   given.table_id = "given", given.config = "a";
   other.table_id = "other", other.config = "b", other.collective = "all_gather";
@@ -217,7 +217,7 @@ TEST(NcclValidation, TablesThatAreGivenCorrectTheOthersOfTheirSystem) {
       ElementsAre("unknown-name --calibrate-on"));
 }
 
-TEST(NcclQuality, CoverageIsTheShareInsideAndWidthTheMedianRatio) {
+TEST(NcclQuality, CoverageIsTheShareInsideTheBandAndWidthIsTheMedianRatio) {
   Bands bands;
   EXPECT_EQ(bands.quality().coverage, 0);
   bands.add(50, 100, {0.5, 1.5}, 1);   // at the lower end: inside; ratio 3
@@ -228,7 +228,7 @@ TEST(NcclQuality, CoverageIsTheShareInsideAndWidthTheMedianRatio) {
   EXPECT_DOUBLE_EQ(bands.quality().width, 3);  // the median of 1.5, 1.5, 3, 3, 4
 }
 
-TEST(NcclQuality, TheIntervalScoreIsTheWidthAndTenTimesWhatLiesBeyond) {
+TEST(NcclQuality, TheIntervalScoreIsTheWidthPlusTenTimesTheDistanceOutside) {
   EXPECT_DOUBLE_EQ(interval_score(100, 50, 200), std::log(4.0));
   EXPECT_DOUBLE_EQ(interval_score(50, 50, 200), std::log(4.0));
   EXPECT_DOUBLE_EQ(interval_score(25, 50, 200), std::log(4.0) + 10 * std::log(2.0));
@@ -249,7 +249,7 @@ TEST(NcclQuality, TheIntervalScoreIsTheWidthAndTenTimesWhatLiesBeyond) {
     EXPECT_LT(best, charged(std::exp(low), std::exp(high)));
 }
 
-TEST(NcclQuality, QuantilesAreThoseOfRowsWrittenOutByWeight) {
+TEST(NcclQuality, WeightedQuantilesEqualQuantilesOfRepeatedRows) {
   // The weights are integers. The reference lists each error as often as its weight says.
   Errors errors;
   std::vector<double> listed;
@@ -288,7 +288,7 @@ class CollectiveTables : public testing::Test {
   test::TemporaryFolder folder_;
 };
 
-TEST_F(CollectiveTables, AreReadWithTheirFacts) {
+TEST_F(CollectiveTables, AreReadWithTheirMetadata) {
   const auto loaded = load_collective_tables(
       write("t.csv", "table_id,size_bytes,time_us\na,32,5.5\na,64,60\n"), write("m.json", kMeta));
   ASSERT_TRUE(loaded) << loaded.error().message();
@@ -303,7 +303,7 @@ TEST_F(CollectiveTables, AreReadWithTheirFacts) {
   EXPECT_THAT(table.facts.env, ElementsAre(testing::Pair("NCCL_ALGO", "Ring")));
 }
 
-TEST_F(CollectiveTables, MistakesAreNamedWithTheirPlace) {
+TEST_F(CollectiveTables, ErrorsHavePositions) {
   const auto in = [this](const char* file, Mistake mistake) {
     mistake.file = folder_.path() + "/" + file;
     return mistake;
@@ -317,7 +317,7 @@ TEST_F(CollectiveTables, MistakesAreNamedWithTheirPlace) {
               FailsWith(in("t.csv", test::at(open, "\"5", ProblemCode::kSyntax, ""))));
 }
 
-TEST_F(CollectiveTables, LinesWithOtherCellsThanTheHeaderAreToldAndTheRestIsRead) {
+TEST_F(CollectiveTables, ReportsLinesWithAWrongNumberOfCellsAndReadsTheOthers) {
   const auto loaded = load_collective_tables(
       write("t.csv", "table_id,size_bytes,time_us\na,32,5.5\na,64\na,128,7,8,9\n4096,5\na,256,6\n"),
       write("m.json", kMeta));
@@ -341,7 +341,7 @@ TEST_F(CollectiveTables, LinesWithOtherCellsThanTheHeaderAreToldAndTheRestIsRead
   for (const ValidatedTable& table : made.tables) EXPECT_TRUE(names_an_unread_row(table));
 }
 
-TEST_F(CollectiveTables, RecordsThatCannotBeTakenAreReasonsAndNoRefusal) {
+TEST_F(CollectiveTables, SkipsInvalidRecordsWithAReason) {
   const auto loaded = load_collective_tables(
       write("t.csv", "table_id,size_bytes,time_us\na,32,5.5\ntwice,32,5\ntwice,32,6\n"),
       write(
@@ -370,7 +370,7 @@ TEST_F(CollectiveTables, RecordsThatCannotBeTakenAreReasonsAndNoRefusal) {
   EXPECT_EQ(made.tables[3].about, (ProblemKind{ProblemCode::kMissing, "n_ranks"}));
 }
 
-TEST_F(CollectiveTables, WhatIsWrongWithOneTableOrRowStaysThere) {
+TEST_F(CollectiveTables, AnErrorInOneTableOrRowDoesNotAffectOthers) {
   const auto loaded = load_collective_tables(
       write("t.csv",
             "table_id,size_bytes,time_us\na,32,5.5\na,64,slow\na,0,7\nlost,32,5\nhalf,32,5\nodd,32,"

@@ -221,17 +221,17 @@ std::pair<int, int> compare_with(const std::string& name) {
   return {steps, trees};
 }
 
-TEST(Before2_10, PrimitivesAndTreesAreThoseOfNcclsOwnCode) {
+TEST(Before2_10, PrimitivesAndTreesMatchNcclsCode) {
   EXPECT_EQ(compare_with("steps-before-2.10.txt"), std::pair(63, 39));
 }
 
-TEST(Before2_20, PrimitivesAreThoseOfNcclsOwnCode) {
+TEST(Before2_20, PrimitivesMatchNcclsCode) {
   EXPECT_EQ(compare_with("steps-2.10-to-2.17.txt"), std::pair(38, 0));
 }
 
 // Computed by hand from connectRings of 2.19.4, which does not know crossing cards, and from
 // ncclTopoPostset of 2.20.5, 2.21.5, 2.25.1 and 2.26.2.
-TEST(Connect, RingsOfOddNodesAreExchangedSince2_20) {
+TEST(Connect, RingsOfOddNodesAreSwappedSince2_20) {
   Graphs graphs;
   graphs.ring.channels = graphs.tree.channels = 2;
   graphs.ring.orders = graphs.tree.orders = {{{0, 1}, {}}, {{1, 0}, {}}};
@@ -252,7 +252,7 @@ TEST(Connect, RingsOfOddNodesAreExchangedSince2_20) {
 
 // --- proofs ---
 
-TEST(Before2_10, EverythingIsProved) {
+TEST(Before2_10, SchedulesAreProved) {
   for (const Version of : {Version{2, 6, 4}, Version{2, 9, 9}}) {
     for (const auto& [nodes, gpus] : {std::pair(1, 2), std::pair(1, 8), std::pair(2, 4),
                                       std::pair(3, 2), std::pair(5, 1), std::pair(6, 3)}) {
@@ -280,7 +280,7 @@ TEST(Before2_10, EverythingIsProved) {
   }
 }
 
-TEST(Before2_10, TreesComeDownWhenAllHasGoneUp) {
+TEST(Before2_10, TreesBroadcastAfterAllChunksAreReduced) {
   // With Simple, one thread block sends all chunks up the tree and then all down. With LL128, other
   // thread blocks send chunks down at the same time. Only the root's thread block sends each sum
   // down before it adds the next one.

@@ -56,14 +56,14 @@ double corrected(const TimeProcess& process, const TimedPoint& at) {
   return at.us() * std::exp(process.at(at).log_factor);
 }
 
-TEST(TimeProcess, WithoutRowsChangesNothing) {
+TEST(TimeProcess, WithoutMeasurementsChangesNothing) {
   const TimeProcess process({}, Spread::initial());
   const TimeCorrection known = process.at(ring(1 << 20));
   EXPECT_EQ(known.log_factor, 0);
   EXPECT_DOUBLE_EQ(known.sd, known.sd_before);
 }
 
-TEST(TimeProcess, CorrectsOtherSizesAndCollectivesByThePartThatIsOff) {
+TEST(TimeProcess, CorrectsOtherSizesAndCollectivesByThePartThatDeviates) {
   // The launch and the hops take 1.5 times the predicted time, and the rates are as predicted.
   const TimeProcess process(table({1.5, 1.5, 1, 1}), Spread::initial());
   EXPECT_NEAR(corrected(process, ring(1 << 13)), 30.1, 1.5);
@@ -73,7 +73,7 @@ TEST(TimeProcess, CorrectsOtherSizesAndCollectivesByThePartThatIsOff) {
   EXPECT_LT(corrected(process, other) / other.us(), 1.5);
 }
 
-TEST(TimeProcess, IsSurerWhereItWasMeasured) {
+TEST(TimeProcess, IsMoreCertainNearMeasurements) {
   const TimeProcess process(table({1, 1, 1, 1}), Spread::initial());
   const auto narrowed = [&](const TimedPoint& at) {
     return process.at(at).sd / process.at(at).sd_before;
@@ -85,7 +85,7 @@ TEST(TimeProcess, IsSurerWhereItWasMeasured) {
   EXPECT_LE(narrowed(ring(1 << 12, CollectiveKind::kAllToAll, 64)), 1);
 }
 
-TEST(TimeProcess, MoreRowsNeverMakeItLessSure) {
+TEST(TimeProcess, MoreMeasurementsNeverMakeItLessCertain) {
   const std::vector<MeasuredPoint> rows = table({1, 1, 1, 1});
   double before = TimeProcess({}, Spread::initial()).at(ring(1 << 16)).sd;
   for (std::size_t n = 1; n <= rows.size(); ++n) {
@@ -96,14 +96,14 @@ TEST(TimeProcess, MoreRowsNeverMakeItLessSure) {
   }
 }
 
-TEST(TimeProcess, DoesNotDependOnTheOrderOfRows) {
+TEST(TimeProcess, DoesNotDependOnTheOrderOfMeasurements) {
   std::vector<MeasuredPoint> rows = table({1.4, 0.8, 1, 1.1});
   const double first = corrected(TimeProcess(rows, Spread::initial()), ring(1 << 15));
   std::reverse(rows.begin(), rows.end());
   EXPECT_DOUBLE_EQ(corrected(TimeProcess(rows, Spread::initial()), ring(1 << 15)), first);
 }
 
-TEST(TimeProcess, ARowThatOthersContradictCountsLittle) {
+TEST(TimeProcess, AMeasurementThatContradictsOthersHasLittleWeight) {
   std::vector<MeasuredPoint> rows = table({1, 1, 1, 1});
   rows[2].measured_us *= 3;
   const TimeProcess process(rows, Spread::initial());
@@ -111,7 +111,7 @@ TEST(TimeProcess, ARowThatOthersContradictCountsLittle) {
   EXPECT_LT(corrected(process, ring(1 << 10)) / ring(1 << 10).us(), 1.15);
 }
 
-TEST(TimeProcess, RepeatsCountByTheirMedianAndManyRowsAreThinned) {
+TEST(TimeProcess, RepetitionsCountByTheirMedianAndManyMeasurementsAreThinned) {
   std::vector<MeasuredPoint> rows;
   for (int number = 0; number < 20; ++number) {
     const auto own = table({1, 1, 1, 1}, number);
@@ -158,7 +158,7 @@ Calibration calibration() {
   return Calibration(system, "abc", {one}, Spread::initial());
 }
 
-TEST(CalibrationFile, IsReadAsItWasWritten) {
+TEST(CalibrationFile, WritingAndReadingPreserveIt) {
   const std::string text = text_of(calibration(), "# a remark\n");
   const auto read = read_calibration(text, "mine.calibration", Spread::initial());
   ASSERT_TRUE(read) << read.error().message();
@@ -177,7 +177,7 @@ TEST(CalibrationFile, IsReadAsItWasWritten) {
   EXPECT_LT(after.band.high, cold.high);
 }
 
-TEST(CalibrationFile, MistakesAreReportedAtTheirPlaces) {
+TEST(CalibrationFile, ErrorsHavePositions) {
   const auto kinds = [](const std::string& text) {
     return test::kinds_of(read_calibration(text, "mine.calibration", Spread::initial()));
   };
@@ -212,7 +212,7 @@ TEST(CalibrationFile, MistakesAreReportedAtTheirPlaces) {
               testing::ElementsAre("unknown-field MeasuredTable.noodles"));
 }
 
-TEST(Calibration, IsOfOneKindOfMachinesAndOneSetOfFigures) {
+TEST(Calibration, IsForOneKindOfMachineAndOneSetOfParameters) {
   const Parameters figures = Parameters::initial();
   CalibratedTable far = calibration().tables()[0];
   far.nodes = 2;
@@ -240,7 +240,7 @@ TEST(Calibration, IsOfOneKindOfMachinesAndOneSetOfFigures) {
   EXPECT_NE(one.why_not(system, changed), "");
 }
 
-TEST(Calibration, SettingsAreTheSameInAnyOrder) {
+TEST(Calibration, TheOrderOfSettingsDoesNotMatter) {
   EXPECT_EQ(settings_digest({}), 0U);
   EXPECT_EQ(settings_digest({{"A", "1"}, {"B", "2"}}), settings_digest({{"B", "2"}, {"A", "1"}}));
   EXPECT_NE(settings_digest({{"A", "1"}}), settings_digest({{"A", "2"}}));

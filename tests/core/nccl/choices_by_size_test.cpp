@@ -35,7 +35,7 @@ Communicator communicator_of(const std::string& machine, int nodes, const std::s
   return *read->plan.collective(read->plan.packs.front()).nccl->communicator;
 }
 
-TEST(ChoicesBySize, SayWhatIsChosenAtEverySize) {
+TEST(ChoicesBySize, ListNcclsChoiceForEverySize) {
   Random random(5);
   for (const auto& [machine, nodes, version] :
        {std::tuple("dgx1-v100", 2, "2.28.9"), std::tuple("dgx-a100", 3, "2.28.9"),
@@ -74,7 +74,7 @@ TEST(ChoicesBySize, SayWhatIsChosenAtEverySize) {
   }
 }
 
-TEST(ChoicesBySize, FailWhereVariablesLeaveNothing) {
+TEST(ChoicesBySize, FailIfVariablesExcludeAllChoices) {
   const Communicator communicator = communicator_of("dgx-a100", 2, "2.28.9");
   const auto settings = read_settings({{"NCCL_ALGO", "Tree"}}, communicator.version);
   ASSERT_TRUE(settings);

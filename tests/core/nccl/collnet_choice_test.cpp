@@ -44,7 +44,7 @@ const char* why_not(const Communicator& comm, const Settings& settings, const Op
 constexpr Algorithm kByNetwork[] = {Algorithm::kCollNetDirect, Algorithm::kCollNetChain,
                                     Algorithm::kNvls};
 
-TEST(CollNetChoice, EstimatesAreThoseOfItsCostModel) {
+TEST(CollNetChoice, EstimatesMatchNcclsCostModel) {
   const Communicator comm = hopper_nodes(8);
   const Model model = tune(comm, on());
   const auto expect = [&](Function function, Algorithm algorithm, float latency_us,
@@ -69,7 +69,7 @@ TEST(CollNetChoice, EstimatesAreThoseOfItsCostModel) {
   }
 }
 
-TEST(CollNetChoice, TakesTheNetworkWhereItIsThere) {
+TEST(CollNetChoice, UsesInNetworkReductionIfAvailable) {
   const Communicator with = hopper_nodes(8);
   const Communicator without = hopper_nodes(8, kDefaultVersion, {});
   EXPECT_TRUE(with.collnet);
@@ -85,11 +85,11 @@ TEST(CollNetChoice, TakesTheNetworkWhereItIsThere) {
     EXPECT_STRNE(why_not(without, on(), operation, algorithm), "");
     EXPECT_STRNE(why_not(without, {}, operation, algorithm),
                  why_not(without, on(), operation, algorithm))
-        << "what is set comes first, then what the network is";
+        << "explicit settings precede the default of the network";
   }
 }
 
-TEST(CollNetChoice, WantsNodesAndFewGpusEach) {
+TEST(CollNetChoice, NeedsEnoughNodesWithFewGpusEach) {
   Settings four = on();
   four.collnet_nodes = 4;
   EXPECT_FALSE(hopper_nodes(3, kDefaultVersion, four).collnet);
@@ -111,7 +111,7 @@ TEST(CollNetChoice, WantsNodesAndFewGpusEach) {
   }
 }
 
-TEST(CollNetChoice, AddsWhatSharpAdds) {
+TEST(CollNetChoice, SupportsTheTypesAndOperationsOfSharp) {
   const Communicator ndr = hopper_nodes(4);
   System slow = reducing(4);
   slow.nic_gb_per_s = 25;
@@ -137,7 +137,7 @@ TEST(CollNetChoice, AddsWhatSharpAdds) {
   EXPECT_FALSE(adds(ndr, ElementType::kFloat8e4m3, Reduction::kSum));
 }
 
-TEST(CollNetChoice, SharpIsInfinibandsFromHdrOn) {
+TEST(CollNetChoice, SharpNeedsInfinibandHdrOrNewer) {
   System s = reducing(2);
   EXPECT_EQ(why_no_sharp(s), "");
   s.nic_gb_per_s = 12.5;
@@ -152,7 +152,7 @@ TEST(CollNetChoice, SharpIsInfinibandsFromHdrOn) {
 
 /// For machines whose cards can reduce, compares graphs built from counts with graphs found by the
 /// search.
-TEST(CollNetChoice, GraphsAreThoseOfTheSearch) {
+TEST(CollNetChoice, GraphsMatchThoseOfTheSearch) {
   struct One {
     const char* topology;
     int gpus;

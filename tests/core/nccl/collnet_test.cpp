@@ -44,7 +44,7 @@ Communicator with_heads(int nodes, int gpus, int heads, Version version = kDefau
   return comm;
 }
 
-TEST(CollNet, IsProved) {
+TEST(CollNet, SchedulesAreProved) {
   for (const Version version : {Version{2, 18, 3}, Version{2, 21, 5}, kDefaultVersion}) {
     for (const auto& [nodes, gpus, heads] :
          {std::tuple(2, 1, 1), std::tuple(2, 8, 8), std::tuple(3, 4, 2), std::tuple(4, 3, 1),
@@ -87,7 +87,7 @@ std::vector<Moved> moved(const Schedule& schedule) {
   return by_rank;
 }
 
-TEST(CollNet, DirectSpreadsChunksOverHeads) {
+TEST(CollNet, DirectDividesChunksAmongHeads) {
   // With four GPUs and two heads, one loop of two channels has four chunks. So this number of
   // elements divides evenly.
   const std::int64_t elements = 4 * 32768 / 4 * 100;
@@ -105,7 +105,7 @@ TEST(CollNet, DirectSpreadsChunksOverHeads) {
   }
 }
 
-TEST(CollNet, ChainGoesToTheHeadAndBack) {
+TEST(CollNet, ChainReducesToTheHeadAndBroadcastsBack) {
   const Communicator comm = hopper(2, 4);
   const std::int64_t elements = 1'000'000;
   const auto schedule = lower(comm, request(Algorithm::kCollNetChain, elements, elements, 1));
@@ -121,7 +121,7 @@ TEST(CollNet, ChainGoesToTheHeadAndBack) {
 }
 
 // Computed by hand from calcCollChunking of 2.28.9.
-TEST(CollNet, ChunksShrinkWithTheirNumber) {
+TEST(CollNet, SmallBuffersHaveSmallerChunks) {
   const Communicator comm = with_heads(2, 8, 8);
   const auto of = [&](Algorithm algorithm, std::int64_t part) {
     return chunks_of(comm, Function::kAllReduce, algorithm, Protocol::kSimple, part, 4).chunk * 4;
@@ -150,7 +150,7 @@ LoweringRequest of(CollectiveKind kind, Algorithm algorithm, std::int64_t elemen
   return made;
 }
 
-TEST(CollNet, HeadsAreSpreadWhateverTheMachinesOrders) {
+TEST(CollNet, HeadsAreDistributedForAnyOrderOfGpus) {
   Settings on;
   on.collnet = true;
   System s = test::hopper_system(2, 8);
@@ -174,7 +174,7 @@ TEST(CollNet, HeadsAreSpreadWhateverTheMachinesOrders) {
   }
 }
 
-TEST(CollNet, NvlsOfSeveralNodesIsProved) {
+TEST(CollNet, NvlsOverSeveralNodesIsProved) {
   for (const Version version : {Version{2, 18, 3}, Version{2, 21, 5}, kDefaultVersion}) {
     for (const auto& [nodes, gpus] :
          {std::pair(2, 2), std::pair(2, 8), std::pair(3, 4), std::pair(5, 3)}) {
@@ -192,7 +192,7 @@ TEST(CollNet, NvlsOfSeveralNodesIsProved) {
   }
 }
 
-TEST(CollNet, BlocksAreProved) {
+TEST(CollNet, GathersAndScattersAreProved) {
   for (const Algorithm algorithm : {Algorithm::kCollNetDirect, Algorithm::kNvls}) {
     for (const auto& [nodes, gpus] :
          {std::pair(2, 1), std::pair(2, 5), std::pair(3, 4), std::pair(5, 2)}) {
@@ -248,7 +248,7 @@ Ways ways(const Schedule& schedule, Rank rank, int gpus) {
 
 // Computed by hand for N = 3 nodes of g = 4 GPUs. S is the buffer, b = S/12 a block, and a rail has
 // 3 b.
-TEST(CollNet, BytesAreThoseCountedByHand) {
+TEST(CollNet, BytesMatchAManualCount) {
   constexpr int kNodes = 3, kGpus = 4;
   const Communicator comm = all_heads(kNodes, kGpus);
   const std::int64_t b = 300'000;
@@ -291,7 +291,7 @@ TEST(CollNet, BytesAreThoseCountedByHand) {
 
 // Computed by hand from calcCollChunking of 2.28.9. NCCL's estimate for NVLS is 195 GB/s with 8
 // cards of 50 GB/s (tuning), and 96 GB/s with cards of 25 GB/s.
-TEST(CollNet, NvlsChunksAreSmallByASlowNetwork) {
+TEST(CollNet, NvlsChunksAreSmallOnASlowNetwork) {
   const auto chunk = [](double card, std::int64_t part) {
     System s = test::hopper_system(8, 8);
     s.collnet = true;
@@ -310,7 +310,7 @@ TEST(CollNet, NvlsChunksAreSmallByASlowNetwork) {
   EXPECT_EQ(chunk(25, 2 * 8 * 32768 - 1), 16384);
 }
 
-TEST(CollNet, WhatIsNotLoweredSaysSo) {
+TEST(CollNet, ReportsUnsupportedOperations) {
   const auto one = lower(hopper(1, 8), request(Algorithm::kCollNetDirect, 64, 64));
   EXPECT_THAT(test::kinds_of(one), testing::ElementsAre("unsupported"));
   EXPECT_TRUE(lower(hopper(2, 8), request(Algorithm::kCollNetDirect, 64, 64))) << "but over two";

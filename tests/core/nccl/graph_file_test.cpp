@@ -35,7 +35,7 @@ const char* const kOld = R"(<graphs version="1">
 </graphs>
 )";
 
-TEST(GraphFile, IsReadAsOldVersionsWriteIt) {
+TEST(GraphFile, ReadsFilesOfOldVersions) {
   const auto graphs = read_graphs(kOld, "g.xml");
   ASSERT_TRUE(graphs) << graphs.error().message();
   ASSERT_EQ(graphs->size(), 2U);
@@ -50,7 +50,7 @@ TEST(GraphFile, IsReadAsOldVersionsWriteIt) {
   EXPECT_EQ(graphs->back().channels, 0);
 }
 
-TEST(GraphFile, WhatIsWrittenIsReadAgain) {
+TEST(GraphFile, ReadsWhatItWrites) {
   for (const std::string& name : test::topology_names()) {
     for (const int nodes : {1, 2}) {
       const auto found = search_graphs(test::topology(name), nodes);
@@ -79,7 +79,7 @@ TEST(GraphFile, WhatIsWrittenIsReadAgain) {
   }
 }
 
-TEST(GraphFile, NamesDevicesAsNcclDoes) {
+TEST(GraphFile, NamesDevicesLikeNccl) {
   const auto found = search_graphs(test::topology("gb200_nvl8"), 2);
   ASSERT_TRUE(found);
   const std::string text = write_graphs(std::vector<Graph>{found->graphs.ring}, found->node);
@@ -93,7 +93,7 @@ TEST(GraphFile, NamesDevicesAsNcclDoes) {
       << "the second host's fourth GPU";
 }
 
-TEST(GraphFile, SaysWhatIsWrong) {
+TEST(GraphFile, ReportsErrors) {
   const auto wrong = [](const std::string& text, const std::string& mark, ProblemCode code,
                         const std::string& field) {
     EXPECT_THAT(read_graphs(text, "g.xml"), test::FailsWith(test::at(text, mark, code, field)));

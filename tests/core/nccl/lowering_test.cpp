@@ -26,7 +26,7 @@ Choice choice(Algorithm algorithm, Protocol protocol, int channels) {
   return {algorithm, protocol, channels, 512, 0};
 }
 
-TEST(ChannelSplit, PartsFollowEachOtherAndAreTheWhole) {
+TEST(ChannelSplit, PartsAreAdjacentAndCoverTheBuffer) {
   for (const Function function :
        {Function::kAllReduce, Function::kAllGather, Function::kReduceScatter, Function::kBroadcast,
         Function::kReduce}) {
@@ -56,7 +56,7 @@ TEST(ChannelSplit, PartsFollowEachOtherAndAreTheWhole) {
 
 // Computed by hand from scheduleCollTasksToPlan of 2.28.9: a channel gets at least 16 KiB of
 // traffic, which is 8 KiB of an all-reduce's buffer.
-TEST(ChannelSplit, IsAsNcclDealsOut) {
+TEST(ChannelSplit, MatchesNcclsChannelAssignment) {
   const auto of = [](std::int64_t bytes, int channels, Protocol protocol = Protocol::kSimple) {
     return split_over_channels(Function::kAllReduce, protocol, kDefaultVersion, 8, bytes / 4, 4,
                                channels);
@@ -78,7 +78,7 @@ TEST(ChannelSplit, IsAsNcclDealsOut) {
   EXPECT_EQ(ll[15], (ChannelPart{15 * 1024, 1024}));
 }
 
-TEST(Chunks, AreThoseOfNccl) {
+TEST(Chunks, MatchNccl) {
   const Communicator comm = hopper(4, 8);
   const auto of = [&](Function function, Algorithm algorithm, Protocol protocol,
                       std::int64_t part) {
@@ -105,7 +105,7 @@ TEST(Chunks, AreThoseOfNccl) {
 
 // Computed by hand from computeColl of 2.17.1 and 2.18.3. The chunk of a head has 64 KiB if a
 // channel has less than 32 times 128 KiB of all eight heads. Since 2.18 the limit is 64 times.
-TEST(Chunks, OfNvlsShrinkLaterIn2_17) {
+TEST(Chunks, NvlsChunksShrinkAtLargerSizesIn2_17) {
   const auto of = [](Version version, std::int64_t part) {
     return chunks_of(hopper(1, 8, version), Function::kAllReduce, Algorithm::kNvls,
                      Protocol::kSimple, part, 1)
@@ -183,7 +183,7 @@ TEST(Lowering, NvlsGathersAndScattersAreProved) {
   }
 }
 
-TEST(Lowering, NvlsMovesEveryBlockOnce) {
+TEST(Lowering, NvlsSendsEveryBlockOnce) {
   const Communicator comm = hopper(1, 8);
   const std::int64_t block = 1'000'000;
   for (const CollectiveKind kind : {CollectiveKind::kAllGather, CollectiveKind::kReduceScatter}) {
@@ -210,7 +210,7 @@ TEST(Lowering, NvlsMovesEveryBlockOnce) {
 
 // Computed by hand from addCBDCollToPlan of 2.21.5. A portion is 4 KiB with Simple, 60 doubles per
 // warp with LL128, and 8 bytes per thread with LL.
-TEST(DealOut, GivesEvenPartsOfWholePortionsIn2_21) {
+TEST(ChannelAssignment, AssignsEqualNumbersOfPortionsIn2_21) {
   const Communicator comm = hopper(1, 8, {2, 21, 5});
   const auto of = [&](std::int64_t bytes, Protocol protocol) {
     return assign_channels(comm, Function::kAllReduce, choice(Algorithm::kRing, protocol, 24),
@@ -234,7 +234,7 @@ TEST(DealOut, GivesEvenPartsOfWholePortionsIn2_21) {
 }
 
 // Computed by hand from the kernels of 2.19.4, in which channels take turns in every loop.
-TEST(DealOut, GivesTurnsBefore2_20) {
+TEST(ChannelAssignment, AssignsChannelsRoundRobinBefore2_20) {
   const Communicator comm = hopper(1, 8, {2, 19, 4});
   const auto of = [&](std::int64_t bytes, Algorithm algorithm, Protocol protocol, int channels,
                       int threads) {
@@ -267,7 +267,7 @@ TEST(DealOut, GivesTurnsBefore2_20) {
   EXPECT_EQ(tree[2].at(0, 0).count, 0);
 }
 
-TEST(DealOut, LeavesNothingOut) {
+TEST(ChannelAssignment, AssignsEveryElement) {
   for (const Version version :
        {Version{2, 6, 4}, Version{2, 9, 9}, Version{2, 12, 10}, Version{2, 19, 4},
         Version{2, 20, 5}, Version{2, 21, 5}, kDefaultVersion}) {
@@ -301,7 +301,7 @@ TEST(DealOut, LeavesNothingOut) {
   }
 }
 
-TEST(Lowering, ARealSizeHasNcclsLoops) {
+TEST(Lowering, ALargeBufferHasNcclsNumberOfLoops) {
   const Communicator comm = hopper(1, 8);
   const std::int64_t elements = std::int64_t{1} << 28;  // 1 GiB over 24 channels
   const auto ring =
@@ -330,7 +330,7 @@ TEST(Lowering, ARealSizeHasNcclsLoops) {
   EXPECT_EQ(roots, 2);
 }
 
-TEST(Lowering, WhatIsNotLoweredSaysSo) {
+TEST(Lowering, ReportsUnsupportedOperations) {
   const auto why = [](const Communicator& comm, const LoweringRequest& request) {
     return test::kinds_of(lower(comm, request));
   };

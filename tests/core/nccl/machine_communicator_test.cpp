@@ -48,7 +48,7 @@ Expected<OnMachines> known(const std::string& machine, int nodes, const std::str
                      "--network", settings(variables, version), version);
 }
 
-std::string told(const Graph& g) {
+std::string graph_text(const Graph& g) {
   return fmt::format("{} {} channels {}/{} GB/s, {}/{}, cross {}", static_cast<int>(g.pattern),
                      g.channels, g.bw_intra, g.bw_inter, to_string(g.type_intra),
                      to_string(g.type_inter), g.cross_nic);
@@ -61,7 +61,7 @@ struct Pair {
 
 class PathVariables : public testing::TestWithParam<Pair> {};
 
-TEST_P(PathVariables, FindWhatIsFoundOnTheTopologyThatNcclWroteDown) {
+TEST_P(PathVariables, HaveTheSameEffectOnAMachineAsOnItsTopologyDump) {
   for (const char* variable :
        {"NCCL_CROSS_NIC=0", "NCCL_CROSS_NIC=1", "NCCL_P2P_DISABLE=1", "NCCL_SHM_DISABLE=1",
         "NCCL_NET_GDR_LEVEL=LOC", "NCCL_PXN_DISABLE=1", "NCCL_NET_DISABLE_INTRA=1"}) {
@@ -75,9 +75,9 @@ TEST_P(PathVariables, FindWhatIsFoundOnTheTopologyThatNcclWroteDown) {
       const auto written = search_graphs(test::topology(GetParam().topology), nodes, *search);
       ASSERT_TRUE(ours && written);
       EXPECT_EQ(ours->nodes_per_topology, written->nodes_per_topology);
-      EXPECT_EQ(told(ours->graphs.ring), told(written->graphs.ring));
-      EXPECT_EQ(told(ours->graphs.tree), told(written->graphs.tree));
-      EXPECT_EQ(told(ours->graphs.nvls), told(written->graphs.nvls));
+      EXPECT_EQ(graph_text(ours->graphs.ring), graph_text(written->graphs.ring));
+      EXPECT_EQ(graph_text(ours->graphs.tree), graph_text(written->graphs.tree));
+      EXPECT_EQ(graph_text(ours->graphs.nvls), graph_text(written->graphs.nvls));
     }
   }
 }
@@ -90,7 +90,7 @@ INSTANTIATE_TEST_SUITE_P(Machines, PathVariables,
                                          Pair{"ec2-p4d-24xlarge", "p4d"}),
                          [](const auto& one) { return std::string(one.param.topology); });
 
-TEST(OnMachines, WithoutPeerAccessAMachineFallsApartWhereItsCardsAreFasterThanItsSockets) {
+TEST(OnMachines, WithoutPeerAccessFastNicsSplitAMachineIntoSeveralNodes) {
   // Two GPUs and two cards are on each of four PCIe switches. The 25 GB/s of a card are more than
   // the 16 GB/s between sockets.
   const auto found = known("dgx-a100", 2, "NCCL_P2P_DISABLE=1");
@@ -109,14 +109,14 @@ TEST(OnMachines, WithoutPeerAccessAMachineFallsApartWhereItsCardsAreFasterThanIt
   EXPECT_EQ(alone->system.nic_gb_per_s, 25);
 }
 
-TEST(OnMachines, SharedMemoryIsMissedOnlyWhereThereIsNoPeerAccess) {
+TEST(OnMachines, DisablingSharedMemoryMattersOnlyWithoutPeerAccess) {
   const auto found = known("hgx-h100", 2, "NCCL_SHM_DISABLE=1");
   ASSERT_TRUE(found) << found.error().message();
   EXPECT_EQ(found->system.nodes, 2);
   EXPECT_EQ(found->system.inside, Inside::kNvswitch);
 }
 
-TEST(OnMachines, WithoutVerbsTheyTalkBySockets) {
+TEST(OnMachines, WithoutVerbsMachinesUseSockets) {
   const auto found = known("hgx-h100", 2, "NCCL_IB_DISABLE=1");
   ASSERT_TRUE(found) << found.error().message();
   EXPECT_EQ(found->system.transport, Transport::kTcp);
@@ -125,7 +125,7 @@ TEST(OnMachines, WithoutVerbsTheyTalkBySockets) {
       << "through the host's memory";
 }
 
-TEST(OnMachines, ALevelOfGpudirectSaysWhetherCardsReachGpus) {
+TEST(OnMachines, TheGpudirectLevelDeterminesWhetherNicsReachGpuMemory) {
   EXPECT_FALSE(known("hgx-h100", 2, "NCCL_NET_GDR_LEVEL=LOC")->system.gpudirect);
   EXPECT_TRUE(known("hgx-h100", 2, "NCCL_NET_GDR_LEVEL=PIX")->system.gpudirect);
   EXPECT_FALSE(known("pcie4-a100", 2, "NCCL_NET_GDR_LEVEL=PXB")->system.gpudirect)
@@ -136,7 +136,7 @@ TEST(OnMachines, ALevelOfGpudirectSaysWhetherCardsReachGpus) {
 // Tests of NCCL_NET_DISABLE_INTRA. SOURCE: NVIDIA/nccl src/graph/paths.cc, ncclTopoCheckNet (since
 // 2.14.3; the default is 0, and only 1 counts); src/transport/net.cc, canConnect (since 2.12.7).
 
-TEST(NetDisableIntra, KeepsAMachineTogetherWhoseCardsAreFasterThanItsSockets) {
+TEST(NetDisableIntra, KeepsAMachineWithFastNicsOneNode) {
   // Each socket of the machine has a switch with four GPUs and a card of 25 GB/s. The link between
   // the sockets has 22 GB/s.
   const std::string search = "NCCL_CROSS_NIC=2 ";
@@ -157,7 +157,7 @@ TEST(NetDisableIntra, KeepsAMachineTogetherWhoseCardsAreFasterThanItsSockets) {
   EXPECT_EQ(without_peers->system.gpus, 8);
 }
 
-TEST(NetDisableIntra, FindsWhatNcclFoundWithItOnEightL40s) {
+TEST(NetDisableIntra, MatchesNcclsGraphsOfEightL40s) {
   // NCCL 2.28.9 found these graphs with the variable (tests/reference/nccl/machines_test.cpp,
   // EightL40sBehindTwoSwitches).
   const auto one = known("pcie-l40s", 1, "NCCL_NET_DISABLE_INTRA=1");
@@ -172,20 +172,22 @@ TEST(NetDisableIntra, FindsWhatNcclFoundWithItOnEightL40s) {
             "2x12 SYS/SYS x2");
 }
 
-TEST(NetDisableIntra, ChangesNothingWhereGpusReachEachOtherWithoutTheNetwork) {
+TEST(NetDisableIntra, ChangesNothingIfGpusReachEachOtherDirectly) {
   for (const char* machine : {"hgx-h100", "dgx-a100", "dgx1-v100"}) {
     const auto usual = known(machine, 2, "NCCL_CROSS_NIC=2"),
                with = known(machine, 2, "NCCL_NET_DISABLE_INTRA=1");
     ASSERT_TRUE(usual && with);
-    EXPECT_EQ(told(with->communicator.graphs.ring), told(usual->communicator.graphs.ring))
+    EXPECT_EQ(graph_text(with->communicator.graphs.ring),
+              graph_text(usual->communicator.graphs.ring))
         << machine;
-    EXPECT_EQ(told(with->communicator.graphs.tree), told(usual->communicator.graphs.tree))
+    EXPECT_EQ(graph_text(with->communicator.graphs.tree),
+              graph_text(usual->communicator.graphs.tree))
         << machine;
     EXPECT_EQ(with->communicator.nodes, 2) << machine;
   }
 }
 
-TEST(NetDisableIntra, LeavesNoWayBetweenGpusThatOnlyTheNetworkJoins) {
+TEST(NetDisableIntra, LeavesNoRouteBetweenGpusThatOnlyTheNetworkConnects) {
   const std::string alone = "NCCL_P2P_DISABLE=1 NCCL_SHM_DISABLE=1";
   EXPECT_TRUE(known("hgx-h100", 1, alone));
   for (const Version version :
@@ -198,7 +200,7 @@ TEST(NetDisableIntra, LeavesNoWayBetweenGpusThatOnlyTheNetworkJoins) {
       << "which does not have it";
 }
 
-TEST(NvbDisable, IsRefusedBecauseNoTableShowsItsTimes) {
+TEST(NvbDisable, IsRefusedBecauseItsTimesAreUnknown) {
   EXPECT_TRUE(read_settings({{"NCCL_NVB_DISABLE", "0"}}, kDefaultVersion));
   const auto refused = read_settings({{"NCCL_NVB_DISABLE", "1"}}, kDefaultVersion);
   EXPECT_THAT(test::kinds_of(refused), testing::ElementsAre("unsupported NCCL_NVB_DISABLE"));
@@ -211,7 +213,7 @@ TEST(NvbDisable, IsRefusedBecauseNoTableShowsItsTimes) {
   EXPECT_THAT(test::kinds_of(wrong), testing::ElementsAre("wrong-type NCCL_NVB_DISABLE"));
 }
 
-TEST(NetDisableIntra, BelongsToTheReleasesThatHaveIt) {
+TEST(NetDisableIntra, IsOnlyKnownInItsReleases) {
   // Since 2.14, NCCL compares the network with the links between the GPUs of a machine.
   EXPECT_EQ(known("dgx-a100", 1, "NCCL_P2P_DISABLE=1", {2, 14, 3})->communicator.nodes, 4);
   EXPECT_EQ(known("dgx-a100", 1, "NCCL_P2P_DISABLE=1", {2, 13, 4})->communicator.nodes, 1);
@@ -226,7 +228,7 @@ TEST(NetDisableIntra, BelongsToTheReleasesThatHaveIt) {
   EXPECT_THAT(test::kinds_of(wrong), testing::ElementsAre("wrong-type NCCL_NET_DISABLE_INTRA"));
 }
 
-TEST(OnMachines, AMachineThatDoesNotSayHowItHangsTogetherIsRefused) {
+TEST(OnMachines, RefusesAMachineWithoutLinks) {
   const auto found = known("gb200-nvl72", 1, "NCCL_P2P_DISABLE=1");
   EXPECT_THAT(test::kinds_of(found), testing::ElementsAre("missing Machine.link"));
 }

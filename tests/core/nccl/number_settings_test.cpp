@@ -24,7 +24,7 @@ std::vector<std::string> refused(const std::string& name, const std::string& val
   return test::kinds_of(read_settings({{name, value}}, kDefaultVersion));
 }
 
-TEST(NumberSettings, ThreadsAreWholeWarpsBetweenBounds) {
+TEST(NumberSettings, ThreadsAreRoundedToWholeWarpsWithinLimits) {
   for (const std::int64_t threads : {64, 96, 256, 512}) {
     const Settings settings = set("NCCL_NTHREADS", std::to_string(threads));
     EXPECT_EQ(settings.threads, threads);
@@ -50,7 +50,7 @@ TEST(NumberSettings, ThreadsAreWholeWarpsBetweenBounds) {
   taken("NCCL_NTHREADS", "4294967552", 256, "NCCL_NTHREADS=4294967552: NCCL reads 256");
 }
 
-TEST(NumberSettings, ThreadsThatAreNoneAreNcclsOwn) {
+TEST(NumberSettings, InvalidThreadCountsMeanNcclsDefault) {
   for (const char* value : {"0", "-1", "abc", "", "99999999999999999999"}) {
     const Settings settings = set("NCCL_NTHREADS", value);
     EXPECT_EQ(settings.threads, std::nullopt) << value;
@@ -58,7 +58,7 @@ TEST(NumberSettings, ThreadsThatAreNoneAreNcclsOwn) {
   }
 }
 
-TEST(NumberSettings, BuffersAreTakenUnchecked) {
+TEST(NumberSettings, BufferSizesOutsideOfNcclsRangeAreUsedWithANote) {
   EXPECT_EQ(set("NCCL_BUFFSIZE", "8388608").buffer_bytes, 8388608);
   EXPECT_THAT(set("NCCL_BUFFSIZE", "8388608").notes, IsEmpty());
   EXPECT_EQ(set("NCCL_BUFFSIZE", "5000").buffer_bytes, 5000);
@@ -76,7 +76,7 @@ TEST(NumberSettings, BuffersAreTakenUnchecked) {
   EXPECT_EQ(set("NCCL_LL128_BUFFSIZE", "8192", {2, 21, 5}).ll128_buffer_bytes, 8192);
 }
 
-TEST(NumberSettings, BuffersOfLlAreUnknownTo2_6) {
+TEST(NumberSettings, Version2_6IgnoresTheBufferSizeOfLl) {
   const Settings settings = set("NCCL_LL_BUFFSIZE", "1048576", {2, 6, 4});
   EXPECT_EQ(settings.ll_buffer_bytes, std::nullopt);
   EXPECT_THAT(settings.notes, SizeIs(1));

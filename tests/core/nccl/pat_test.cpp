@@ -105,12 +105,12 @@ std::size_t compare(const std::string& name, OrderOf reduce_scatter) {
   return cases;
 }
 
-TEST(Pat, GoesStepByStepAsNcclsOwnCode) {
+TEST(Pat, StepsMatchNcclsCode) {
   EXPECT_EQ(compare("pat-2.28.9.txt", pat_reduce_scatter), 18U);
   EXPECT_EQ(compare("pat-2.25.1.txt", pat_reduce_scatter_before_2_26), 12U);
 }
 
-TEST(Pat, IsTheSameBefore2_26BetweenPowersOfTwo) {
+TEST(Pat, IsUnchangedSince2_25ForPowersOfTwo) {
   for (const int ranks : {2, 4, 8, 16, 32, 64}) {
     for (const std::int64_t part : {4, 20'000, 100'000, 1 << 20}) {
       const PatOrder now = pat_reduce_scatter(ranks, 524288, part);
@@ -145,7 +145,7 @@ std::map<int, Sent> sent(const PatOrder& order) {
   return by_dimension;
 }
 
-TEST(Pat, EveryDimensionCarriesItsBinomialTree) {
+TEST(Pat, EveryDimensionSendsTheBlocksOfItsBinomialTree) {
   // With 2^k ranks, dimension d carries n / 2^(d + 1) blocks, half as many as dimension d - 1. The
   // total is n - 1.
   for (const int ranks : {2, 4, 8, 16, 64, 256}) {
@@ -165,7 +165,7 @@ TEST(Pat, EveryDimensionCarriesItsBinomialTree) {
   }
 }
 
-TEST(Pat, SmallOnesTakeLogarithmicallyManyMessages) {
+TEST(Pat, SmallBuffersNeedALogarithmicNumberOfMessages) {
   for (const auto order : {pat_all_gather, pat_reduce_scatter}) {
     const PatOrder small = order(64, 524288, 64);
     EXPECT_EQ(small.per_message, 32);
@@ -178,7 +178,7 @@ TEST(Pat, SmallOnesTakeLogarithmicallyManyMessages) {
   }
 }
 
-TEST(Pat, SendsAndTakesAllMessagesOfAnyNumberOfRanks) {
+TEST(Pat, AllMessagesAreSentAndReceivedForAnyNumberOfRanks) {
   for (int ranks = 2; ranks < 70; ++ranks) {
     for (const auto order : {pat_all_gather, pat_reduce_scatter, pat_reduce_scatter_before_2_26}) {
       for (const std::int64_t part : {4, 20'000, 1 << 20}) {
@@ -197,7 +197,7 @@ TEST(Pat, SendsAndTakesAllMessagesOfAnyNumberOfRanks) {
   }
 }
 
-TEST(Pat, ARealSizeHasNcclsLoops) {
+TEST(Pat, ALargeBufferHasNcclsNumberOfLoops) {
   // Each of 8 ranks contributes 64 MiB over 4 channels. A channel carries 16 MiB of each block in
   // chunks of 512 KiB, which takes 32 loops. In each loop, a rank sends 4, 2 and 1 blocks along the
   // three dimensions.

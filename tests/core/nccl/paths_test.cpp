@@ -25,7 +25,7 @@ PathType to_net(const Paths& paths, int g, int n) {
   return paths.between(NodeKind::kGpu, g, NodeKind::kNet, n).type;
 }
 
-TEST(NcclPaths, OfADgx1) {
+TEST(NcclPaths, Dgx1) {
   const Topology t = test::topology("dgx1v");
   const Paths paths(t, {});
   EXPECT_EQ(gpus(paths, 0, 1), PathType::kNvl);
@@ -36,7 +36,7 @@ TEST(NcclPaths, OfADgx1) {
   EXPECT_EQ(to_net(paths, 0, 0), PathType::kPix);
   EXPECT_EQ(to_net(paths, 0, 1), PathType::kPxn) << "by way of GPU 2 rather than through the CPU";
   EXPECT_EQ(paths.between(NodeKind::kNet, 1, NodeKind::kGpu, 0).type, PathType::kPhb)
-      << "receiving goes straight";
+      << "received data takes the direct route";
   SearchSettings without = with("NCCL_NVB_DISABLE", "1");
   EXPECT_EQ(gpus(Paths(t, without), 0, 5), PathType::kNet)
       << "12 GB/s by the cards rather than 6 between the sockets";
@@ -45,7 +45,7 @@ TEST(NcclPaths, OfADgx1) {
   EXPECT_EQ(to_net(Paths(t, with("NCCL_PXN_DISABLE", "1")), 0, 1), PathType::kPhb);
 }
 
-TEST(NcclPaths, OverPcieAlone) {
+TEST(NcclPaths, PcieOnly) {
   const Topology t = test::topology("l40s8_amd");
   const Paths paths(t, {});
   EXPECT_EQ(gpus(paths, 0, 1), PathType::kPhb);
@@ -64,7 +64,7 @@ TEST(NcclPaths, ChipToChip) {
   EXPECT_EQ(to_net(paths, 0, 2), PathType::kPxn) << "by way of the other socket's GPU";
 }
 
-TEST(NcclPaths, CardsOfGpus) {
+TEST(NcclPaths, NicsOfGpus) {
   // There are two GPUs and two cards on each of four switches.
   const Topology t = test::topology("dgxa100");
   const Paths paths(t, {});
@@ -80,20 +80,20 @@ TEST(NcclPaths, CardsOfGpus) {
   EXPECT_EQ(all.local_net(0, 0), all.local_net(0, 2));
 }
 
-TEST(NcclPaths, PeerAccessIsGivenUpWhereItIsForbidden) {
+TEST(NcclPaths, VariablesDisablePeerAccess) {
   const Topology t = test::topology("dgxa100");
   const Paths paths(t, with("NCCL_P2P_DISABLE", "1"));
   EXPECT_GE(gpus(paths, 0, 7), PathType::kPhb) << "through the host's memory";
   EXPECT_EQ(gpus(paths, 0, 0), PathType::kLoc);
 }
 
-TEST(NcclPaths, WithoutSharedMemoryOnlyThePeersAreOfOneNode) {
+TEST(NcclPaths, WithoutSharedMemoryOnlyGpusWithPeerAccessAreOneNode) {
   const Topology t = test::topology("a100pcie4_nvbridge");
   EXPECT_THAT(Paths(t, {}).domains(), testing::ElementsAre(0, 0, 0, 0));
   EXPECT_THAT(Paths(t, with("NCCL_SHM_DISABLE", "1")).domains(), testing::ElementsAre(0, 0, 2, 2));
 }
 
-TEST(NcclPaths, NoPathIsWiderThanItsLinks) {
+TEST(NcclPaths, APathIsNoWiderThanItsLinks) {
   for (const std::string& name : test::topology_names()) {
     const Topology t = test::topology(name);
     const Paths paths(t, {});
@@ -119,7 +119,7 @@ TEST(NcclPaths, NoPathIsWiderThanItsLinks) {
   }
 }
 
-TEST(SearchSettings, KnowWhatTheyTake) {
+TEST(SearchSettings, AcceptOnlyValidValues) {
   SearchSettings settings;
   EXPECT_TRUE(set(settings, "NCCL_P2P_LEVEL", "PHB"));
   EXPECT_EQ(settings.p2p_level, PathType::kPhb);

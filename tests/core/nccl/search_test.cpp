@@ -129,7 +129,8 @@ TEST(NcclSearch, TreesOverNodesReachEveryRankOnce) {
           roots += tree[r].up < 0 ? 1 : 0;
           for (const int child : tree[r].down) {
             if (child < 0) continue;
-            EXPECT_EQ(tree[child].up, static_cast<int>(r)) << "they know each other";
+            EXPECT_EQ(tree[child].up, static_cast<int>(r))
+                << "neighbours in one direction are neighbours in the other";
           }
           if (tree[r].up < 0) continue;
           const auto& siblings = tree[tree[r].up].down;
@@ -146,7 +147,7 @@ TEST(NcclSearch, TreesOverNodesReachEveryRankOnce) {
   }
 }
 
-TEST(NcclSearch, RanksAreNamesAlone) {
+TEST(NcclSearch, TheNumberingOfRanksDoesNotAffectTheGraphs) {
   // GPU g gets rank 7 - g. The search must find the same channels with these ranks.
   const std::string text = test::topology_text("dgx1v");
   std::string renamed = text;
@@ -166,7 +167,7 @@ TEST(NcclSearch, RanksAreNamesAlone) {
   }
 }
 
-TEST(NcclSearch, ASettingThatForbidsSomethingDoesNot) {
+TEST(NcclSearch, FollowsSettingsThatExcludePaths) {
   SearchSettings settings;
   ASSERT_TRUE(set(settings, "NCCL_CROSS_NIC", "0"));
   const auto found = search_graphs(test::topology("hgxh100"), 2, settings);
@@ -177,7 +178,7 @@ TEST(NcclSearch, ASettingThatForbidsSomethingDoesNot) {
   EXPECT_EQ(search_graphs(test::topology("hgxh100"), 1, settings)->graphs.nvls.channels, 0);
 }
 
-TEST(NcclSearch, CollNetIsBySuchCardsAlone) {
+TEST(NcclSearch, CollNetUsesOnlyNicsThatSupportIt) {
   SearchSettings settings;
   ASSERT_TRUE(set(settings, "NCCL_COLLNET_ENABLE", "1"));
   const std::string text = test::topology_text("dgxa100");
@@ -197,7 +198,7 @@ TEST(NcclSearch, CollNetIsBySuchCardsAlone) {
   EXPECT_GT(with->graphs.collnet_direct.channels, 0);
 }
 
-TEST(NcclSearch, RefusesWhatCannotBe) {
+TEST(NcclSearch, RefusesImpossibleTopologies) {
   std::string text = test::topology_text("dgxa100");
   for (int n = 0; n < 8; ++n)
     text = test::replaced(text, fmt::format(" dev=\"{}\" latency", n), " latency");

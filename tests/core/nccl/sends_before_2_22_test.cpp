@@ -94,7 +94,7 @@ void compare(const std::vector<AllToAll>& of, const std::vector<std::string>& li
   }
 }
 
-TEST(SendsBefore2_22, ChannelsDoWhatNcclsOwnSchedulersSay) {
+TEST(SendsBefore2_22, ChannelsMatchNcclsSchedulers) {
   std::ifstream file(test::source_folder() + "/tests/reference/nccl/sends-before-2.22.txt");
   ASSERT_TRUE(file);
   std::vector<AllToAll> now;

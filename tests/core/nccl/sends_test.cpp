@@ -36,12 +36,12 @@ std::vector<int> deltas(const P2pRounds& rounds) {
   return deltas;
 }
 
-TEST(P2pRounds, GoThroughDeltasAsNcclsCommentSays) {
+TEST(P2pRounds, FollowTheDeltasOfNcclsComment) {
   EXPECT_EQ(deltas(P2pRounds(hopper(16, 1))),
             (std::vector<int>{0, 1, 3, 6, 10, 15, 5, 12, 4, 13, 7, 2, 14, 11, 9, 8}));
 }
 
-TEST(P2pRounds, EveryoneMeetsEveryoneOnceAndIsMet) {
+TEST(P2pRounds, EveryRankSendsToAndReceivesFromEveryRankOnce) {
   for (const Version version : {Version{2, 7, 8}, Version{2, 11, 4}, Version{2, 12, 12},
                                 Version{2, 17, 1}, Version{2, 18, 3}, Version{2, 21, 5},
                                 Version{2, 22, 3}, Version{2, 28, 3}, kDefaultVersion}) {
@@ -67,7 +67,7 @@ TEST(P2pRounds, EveryoneMeetsEveryoneOnceAndIsMet) {
 
 // Computed by hand from initTransportsRank of 2.21.5 ("schedule delta 0, +1, -1, +2, -2", from both
 // sides), and ncclChannelCompute.
-TEST(P2pRounds, GoOutwardsBefore2_22) {
+TEST(P2pRounds, DeltasAlternateInSignBefore2_22) {
   const P2pRounds rounds(hopper(8, 1, {2, 21, 5}));
   EXPECT_EQ(deltas(rounds), (std::vector<int>{0, 4, 1, 7, 3, 5, 2, 6}));
   // Delta 3 with 4 channels: the channel is the delta with its bits reversed.
@@ -77,7 +77,7 @@ TEST(P2pRounds, GoOutwardsBefore2_22) {
 
 // Computed by hand from ncclGroupEnd of 2.7.8 and 2.8.4, which do not distinguish nodes, and from
 // initTransportsRank of 2.18.6.
-TEST(P2pRounds, GoByRanksBefore2_12AndHaveRoundsWithoutPeersOf2_18To2_21) {
+TEST(P2pRounds, DeltasAreRanksBefore2_12AndSomeRoundsHaveNoPeerFrom2_18To2_21) {
   EXPECT_EQ(deltas(P2pRounds(hopper(2, 3, {2, 7, 8}))), (std::vector<int>{0, 1, 2, 3, 4, 5}));
   EXPECT_EQ(deltas(P2pRounds(hopper(2, 3, {2, 8, 4}))), (std::vector<int>{0, 3, 1, 5, 2, 4}));
   EXPECT_EQ(deltas(P2pRounds(hopper(2, 3, {2, 17, 1}))), (std::vector<int>{0, 1, 2, 3, 4, 5}));
@@ -91,7 +91,7 @@ TEST(P2pRounds, GoByRanksBefore2_12AndHaveRoundsWithoutPeersOf2_18To2_21) {
 
 // Computed by hand from ncclChannelCompute of 2.12.12 and ncclTopoComputeP2pChannels. There the
 // parts of a message are on distant channels, and successive rounds on adjacent channels.
-TEST(P2pRounds, PutPartsFarApartBefore2_13) {
+TEST(P2pRounds, PartsOfAMessageAreOnDistantChannelsBefore2_13) {
   const Communicator comm = hopper(1, 8, {2, 12, 12});
   ASSERT_EQ(comm.p2p.channels, 32);
   EXPECT_EQ(channel(P2pRounds(comm), 3, 0), 3);
@@ -101,7 +101,7 @@ TEST(P2pRounds, PutPartsFarApartBefore2_13) {
 }
 
 // Computed by hand from ncclP2pChannelBaseForRound and ncclP2pChannelForPart.
-TEST(P2pRounds, TakeChannelsFarApart) {
+TEST(P2pRounds, SuccessiveRoundsAreOnDistantChannels) {
   // On one node, the channel is the number of the round with its bits reversed, of 32 channels.
   const P2pRounds one(hopper(1, 8));
   EXPECT_EQ(channel(one, 0, 0), 0);
@@ -128,7 +128,7 @@ void expect(const P2pPortions& found, int parts, std::int64_t chunk, bool ll) {
 
 // Computed by hand from addP2pToPlan of 2.28.9. Two nodes of 8 GPUs have 16 channels and up to 2
 // channels per peer. With 16 ranks, a peer gets one channel as long as that suffices.
-TEST(P2pPortions, AreThoseOfNccl) {
+TEST(P2pPortions, MatchNccl) {
   const Communicator far = hopper(2, 8);
   ASSERT_EQ(far.p2p.channels, 16);
   ASSERT_EQ(far.p2p.per_peer, 2);
@@ -154,7 +154,7 @@ TEST(P2pPortions, AreThoseOfNccl) {
 
 // Computed by hand from calcP2pChunkSize and ncclProxyComputeP2p of 2.21.5. The size of a part is a
 // multiple of 64 KiB, and each part chooses its chunks and protocol by its own size.
-TEST(P2pPortions, OfPartsThatGoByTheirOwnSizeBefore2_22) {
+TEST(P2pPortions, EachPartChoosesChunksByItsOwnSizeBefore2_22) {
   const Communicator far = hopper(2, 8, {2, 21, 5});
   ASSERT_EQ(far.p2p.per_peer, 2);
   const P2pPortions two = p2p_portions(far, 150'000, true, false);
@@ -175,7 +175,7 @@ TEST(P2pPortions, OfPartsThatGoByTheirOwnSizeBefore2_22) {
 // Computed by hand from scheduleP2pTasksToPlan of 2.19.3. Over the network, a peer has two channels
 // for any number of ranks, and the size of a part is a multiple of 16 KiB. In one node, the
 // channels are divided among the ranks.
-TEST(P2pPortions, DoNotGoByRanksOverTheNetworkBefore2_20) {
+TEST(P2pPortions, DoNotDependOnTheNumberOfRanksOverTheNetworkBefore2_20) {
   const Communicator far = hopper(16, 8, {2, 19, 3});
   ASSERT_EQ(far.p2p.per_peer, 2);
   EXPECT_EQ(hopper(16, 8, {2, 20, 5}).p2p.per_peer, 1);
@@ -193,7 +193,7 @@ TEST(P2pPortions, DoNotGoByRanksOverTheNetworkBefore2_20) {
 // Computed by hand from ncclGroupEnd of 2.7.8, getP2pChunkSize of 2.8.4 and 2.12.12, and the
 // kernels. Parts are multiples of a slot of 512 KiB, or of four slots in 2.7. A chunk is a quarter
 // of a slot.
-TEST(P2pPortions, OfWholeSlotsBefore2_13) {
+TEST(P2pPortions, AreWholeSlotsBefore2_13) {
   const auto sizes = [](Version version, std::int64_t bytes, bool far) {
     return p2p_portions(hopper(far ? 2 : 1, 8, version), bytes, far, false);
   };
@@ -218,7 +218,7 @@ TEST(P2pPortions, OfWholeSlotsBefore2_13) {
 
 // Computed by hand from scheduleP2pTasksToPlan of 2.13.4, 2.14.3 and 2.16.5. Parts are multiples of
 // an eighth of a chunk.
-TEST(P2pPortions, OfEighthsOfAChunkSince2_13) {
+TEST(P2pPortions, AreMultiplesOfAnEighthOfAChunkSince2_13) {
   expect(p2p_portions(hopper(1, 8, {2, 13, 4}), 16384, false, false), 1, 524288, false);
   expect(p2p_portions(hopper(1, 8, {2, 14, 3}), 16384, false, false), 1, 32768, true);
   expect(p2p_portions(hopper(1, 8, {2, 14, 3}), 1 << 18, false, false), 4, 524288, false);
@@ -232,7 +232,7 @@ TEST(P2pPortions, OfEighthsOfAChunkSince2_13) {
   EXPECT_EQ(p2p_portions(communicator(pcie, {2, 16, 5}), 1 << 20, false, false).chunk, 131072);
 }
 
-TEST(P2pPortions, PartsFollowEachOtherAndAreTheWhole) {
+TEST(P2pPortions, PartsAreAdjacentAndCoverTheMessage) {
   for (const Version version : {Version{2, 7, 8}, Version{2, 8, 4}, Version{2, 13, 4},
                                 Version{2, 19, 3}, Version{2, 21, 5}, kDefaultVersion}) {
     for (const Communicator& comm :
@@ -280,7 +280,7 @@ TEST(Sends, AreProved) {
   }
 }
 
-TEST(Sends, ManyRoundsToAChannelAreBatchesThatWait) {
+TEST(Sends, RoundsOfOneChannelRunInBatchesOneAfterTheOther) {
   // 40 nodes of one GPU share 4 channels. A channel has ten rounds, of which eight run at the same
   // time. In 2.28.9, these eight are those of one epoch.
   for (const Version version : {Version{2, 7, 8}, Version{2, 8, 4}, Version{2, 17, 1},
@@ -315,7 +315,7 @@ std::map<std::pair<Rank, Rank>, std::int64_t> sent(const Schedule& schedule) {
   return elements;
 }
 
-TEST(Sends, AllToAllGoesByTheReceiversRail) {
+TEST(Sends, WithPxnAnAllToAllUsesTheRailOfTheReceiver) {
   const int nodes = 3, gpus = 4;
   const std::int64_t block = 50'000;
   const auto schedule =
@@ -339,7 +339,7 @@ TEST(Sends, AllToAllGoesByTheReceiversRail) {
   }
 }
 
-TEST(Sends, AllToAllWithoutPxnIsEveryonesOwn) {
+TEST(Sends, WithoutPxnEveryRankUsesItsOwnNic) {
   Settings settings;
   settings.pxn_disabled = true;
   const int nodes = 3, gpus = 4;
@@ -353,7 +353,7 @@ TEST(Sends, AllToAllWithoutPxnIsEveryonesOwn) {
   prove(comm, request(CollectiveKind::kAllToAll, nodes * gpus * 3));
 }
 
-TEST(Sends, FourCardsOfEightGpusAreReachedByWayOfTheFirstBesideThem) {
+TEST(Sends, WithFourNicsForEightGpusMessagesPassTheFirstGpuOfTheNic) {
   System system = hopper_system(2, 8);
   system.nics = 4;
   const Communicator comm = communicator(system);
@@ -373,7 +373,7 @@ TEST(Sends, FourCardsOfEightGpusAreReachedByWayOfTheFirstBesideThem) {
   }
 }
 
-TEST(Sends, GatherScatterAndSendReceiveMoveEveryMessageOnce) {
+TEST(Sends, EveryMessageIsSentOnce) {
   const Communicator comm = hopper(1, 6);
   const std::int64_t block = 300'000;
   for (const CollectiveKind kind : {CollectiveKind::kGather, CollectiveKind::kScatter}) {
@@ -392,7 +392,7 @@ TEST(Sends, GatherScatterAndSendReceiveMoveEveryMessageOnce) {
   }
 }
 
-TEST(Sends, ARealSizeHasNcclsChannels) {
+TEST(Sends, ALargeMessageUsesNcclsNumberOfChannels) {
   // 1 GiB between 8 GPUs is 128 MiB to each: 8 channels of 16 MiB, with 32 chunks of 512 KiB.
   const Communicator comm = hopper(1, 8);
   const auto schedule = lower(comm, request(CollectiveKind::kAllToAll, std::int64_t{1} << 28));

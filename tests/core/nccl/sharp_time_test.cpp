@@ -48,7 +48,7 @@ Prediction predicted(const System& s, Algorithm algorithm, Function function, st
                  {algorithm, Protocol::kSimple, comm->channels, 640, 0}, parameters);
 }
 
-TEST(SharpTime, CardsCarryHalfOfWhatARingsDoBetweenManyNodes) {
+TEST(SharpTime, NicsCarryHalfTheBytesOfARing) {
   const std::int64_t bytes = std::int64_t{1} << 32;
   for (const int nodes : {2, 8, 64, 1024}) {
     const double n = nodes * 8;
@@ -64,7 +64,7 @@ TEST(SharpTime, CardsCarryHalfOfWhatARingsDoBetweenManyNodes) {
   }
 }
 
-TEST(SharpTime, OfSmallMessagesGrowsByALevelOfSwitchesAlone) {
+TEST(SharpTime, TheTimeOfSmallMessagesGrowsOnlyWithTheLevelsOfSwitches) {
   const Parameters p = shipped_parameters();
   for (const Algorithm algorithm : kByNetwork) {
     const auto us = [&](int nodes) {
@@ -80,7 +80,7 @@ TEST(SharpTime, OfSmallMessagesGrowsByALevelOfSwitchesAlone) {
   EXPECT_GT(ring(32), 10 * ring(2));
 }
 
-TEST(SharpTime, IsNeverLessThanWhatTheCardsCarry) {
+TEST(SharpTime, IsNeverBelowTheTransferTimeOfTheNics) {
   const Parameters p = shipped_parameters();
   for (const Algorithm algorithm : kByNetwork) {
     for (const Function function :
@@ -105,7 +105,7 @@ TEST(SharpTime, IsNeverLessThanWhatTheCardsCarry) {
 // With infinitely fast links inside nodes, only the cards limit the time: S / (8 · 50 · share).
 // With infinitely fast cards, CollNetDirect's NVLinks carry 2 · 7/8 S with 8 heads, CollNetChain's
 // carry 2 S, and NVLS' multicast carries (1 + 1/8) S.
-TEST(SharpTime, OfLongMessagesIsTheNarrowestWay) {
+TEST(SharpTime, TheTimeOfLargeMessagesIsThatOfTheNarrowestLinks) {
   const double bytes = static_cast<double>(std::int64_t{1} << 36);
   const Parameters p = shipped_parameters();
   System slow = reducing(4);
@@ -128,7 +128,7 @@ TEST(SharpTime, OfLongMessagesIsTheNarrowestWay) {
   }
 }
 
-TEST(SharpTime, FiguresArePublishedNotFitted) {
+TEST(SharpTime, ParametersArePublishedInsteadOfFitted) {
   int found = 0;
   const Parameters p = shipped_parameters();
   for (const Parameter& one : p.all()) {
@@ -166,7 +166,7 @@ std::vector<std::pair<std::int64_t, double>> ratios(const std::string& log, cons
 
 // The model was fitted to none of these tables. SHARP's parameters are published (see above), and
 // the GPUs' parameters come from tables without SHARP.
-TEST(SharpTime, LiesNearAPublishedTableOfH100) {
+TEST(SharpTime, IsCloseToAPublishedTableOfH100) {
   const System s = reducing(12);
   const Version version{2, 18, 1};
   const auto settings =
@@ -191,7 +191,7 @@ FourCards a100_with_four_cards(Version version) {
           *communicator_of(*topology, *found, 4, on(), version)};
 }
 
-TEST(SharpTime, LiesNearAPublishedTableOfA100) {
+TEST(SharpTime, IsCloseToAPublishedTableOfA100) {
   const FourCards a100 = a100_with_four_cards({2, 16, 2});
   const auto made = ratios("sharp-a100.log", a100.system, a100.comm, on());
   EXPECT_EQ(made.size(), 5U);
@@ -200,7 +200,7 @@ TEST(SharpTime, LiesNearAPublishedTableOfA100) {
 
 // The same machines half a year earlier, with times that are up to twice as long. The model
 // predicts the later times.
-TEST(SharpTime, IsWhatAnOlderTableWasNotYet) {
+TEST(SharpTime, IsShorterThanAnOlderPublishedTable) {
   const FourCards a100 = a100_with_four_cards({2, 12, 12});
   const auto made = ratios("sharp-a100-2022.log", a100.system, a100.comm, on());
   EXPECT_EQ(made.size(), 31U);

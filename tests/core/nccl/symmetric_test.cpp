@@ -35,7 +35,7 @@ ElementType type_of(int nccl) {
   }
 }
 
-TEST(SymmetricKernels, AreChosenAsNcclsCodeDoes) {
+TEST(SymmetricKernels, AreChosenLikeInNcclsCode) {
   std::ifstream in(test::source_folder() + "/tests/reference/nccl/symmetric-2.28.9.csv");
   std::string line;
   int rows = 0;
@@ -74,7 +74,7 @@ Choice choice_of(const Communicator& comm, const Settings& settings, const Opera
   return choice.value_or(Choice());
 }
 
-TEST(SymmetricKernels, ServeOneNodeFrom227OnWithWindowsEnabled) {
+TEST(SymmetricKernels, AreUsedOnOneNodeSince2_27IfWindowsAreEnabled) {
   const Operation operation{Function::kAllReduce, 1 << 20};
   const auto kernel = [&](int nodes, Version version, const Settings& settings) {
     return std::string(choice_of(test::hopper(nodes, 8, version), settings, operation).symmetric);
@@ -101,7 +101,7 @@ TEST(SymmetricKernels, ServeOneNodeFrom227OnWithWindowsEnabled) {
             "");
 }
 
-TEST(SymmetricKernels, GiveWayToCopyEnginesForAllGathersWithPolicyZero) {
+TEST(SymmetricKernels, CopyEnginesReplaceThemForAllGathersWithPolicyZero) {
   const auto settings = read_settings({{"NCCL_CTA_POLICY", "2"}}, {2, 28, 9});
   ASSERT_TRUE(settings);
   Settings zero = *settings;
@@ -113,7 +113,7 @@ TEST(SymmetricKernels, GiveWayToCopyEnginesForAllGathersWithPolicyZero) {
 }
 
 /// The predicted time is NCCL's estimate plus the launch, but at least the time that NVLink needs.
-TEST(SymmetricKernels, TakeNcclsEstimate) {
+TEST(SymmetricKernels, TakeTheTimeOfNcclsEstimate) {
   const System system = test::hopper_system(1, 8);
   const Communicator comm = test::hopper(1, 8);
   const Parameters parameters = *Parameters::load(test::source_folder() + "/scenarios");
@@ -138,7 +138,7 @@ TEST(SymmetricKernels, AreNotLoweredToSteps) {
   EXPECT_THAT(steps.error().message(), HasSubstr("AllReduce_RSxLDMC_AGxSTMC is not lowered"));
 }
 
-TEST(SymmetricKernels, HaveVariables) {
+TEST(SymmetricKernels, VariablesAreValidatedByVersion) {
   const auto wrong = [](const std::string& name, const std::string& value, Version version) {
     const auto read = read_settings({{name, value}}, version);
     return read ? std::string() : read.error().message();

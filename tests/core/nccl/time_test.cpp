@@ -66,7 +66,7 @@ double min_sent(Function function, double bytes, int ranks) {
   }
 }
 
-TEST(NcclTime, IsNeverLessThanTheLinksTakeByTheirDataSheet) {
+TEST(NcclTime, IsNeverBelowTheTransferTimeByTheDataSheet) {
   const Parameters parameters = shipped();
   for (const OnMachines& setup : kSetups) {
     const System s = machine(setup.machine, setup.nodes);
@@ -92,7 +92,7 @@ TEST(NcclTime, IsNeverLessThanTheLinksTakeByTheirDataSheet) {
   }
 }
 
-TEST(NcclTime, GrowsWithTheBytesOfOneAndTheSameChoice) {
+TEST(NcclTime, GrowsWithTheBytesForAGivenChoice) {
   const Parameters parameters = shipped();
   for (const OnMachines& setup : kSetups) {
     const System s = machine(setup.machine, setup.nodes);
@@ -113,7 +113,7 @@ TEST(NcclTime, GrowsWithTheBytesOfOneAndTheSameChoice) {
   }
 }
 
-TEST(NcclTime, OfLargeRingsIsWhatTheNarrowestCarries) {
+TEST(NcclTime, LargeRingsAreLimitedByTheNarrowestLink) {
   // On two nodes of A100, a ring sends 2(n-1)/n of the buffer out of every node. At 64 GiB all
   // other costs are negligible.
   const Parameters parameters = shipped();
@@ -130,7 +130,7 @@ TEST(NcclTime, OfLargeRingsIsWhatTheNarrowestCarries) {
       << made.narrowest;  // links that are nearly as narrow add a little
 }
 
-TEST(NcclTime, HopsOfATreeGrowWithTheLogarithmOfTheNodesAndThoseOfARingWithTheirNumber) {
+TEST(NcclTime, TreesHaveLogarithmicAndRingsLinearNumbersOfHops) {
   const Parameters parameters = shipped();
   const auto hops = [&](Algorithm algorithm, int nodes) {
     const System s = machine("hgx-h100", nodes);
@@ -165,7 +165,7 @@ TEST(NcclTime, SmallerBuffersFillAPipelineSooner) {
   EXPECT_NEAR(ll("1048576") - ll("524288"), 2 * (ll("524288") - ll("262144")), 1e-6);
 }
 
-TEST(NcclTime, GpusPassLinesOnWithLlAndChunksWithSimple) {
+TEST(NcclTime, GpusForwardLinesWithLlAndChunksWithSimple) {
   const Parameters parameters = shipped();
   const System s = machine("dgx-a100", 1);
   const Communicator comm = communicator(s);
@@ -197,7 +197,7 @@ Parameters with(const std::string& name, double value) {
   return changed;
 }
 
-TEST(NcclTime, OfLargeRingsInANodeIsWhatLinksCarryAndWhatIsCopiedInBetween) {
+TEST(NcclTime, LargeRingsInsideANodeTakeTransfersAndCopies) {
   // The ring takes n steps for a piece. The links carry (n-1)/n of an all-gather's buffer, and the
   // GPU copies its own 1/n.
   const Parameters parameters = shipped();
@@ -213,7 +213,7 @@ TEST(NcclTime, OfLargeRingsInANodeIsWhatLinksCarryAndWhatIsCopiedInBetween) {
   }
 }
 
-TEST(NcclTime, OfPartsOfACubeMeshIsWhatTheLinksOfTheirRingsCarry) {
+TEST(NcclTime, PartsOfACubeMeshAreLimitedByTheLinksOfTheirRings) {
   // SOURCE: bus bandwidth of 256 MiB on the first GPUs of eight V100, VIA-Research/vTrain. Five
   // GPUs are connected only through the links of a sixth GPU, which makes their ring slower.
   constexpr std::pair<int, double> kMeasured[] = {{2, 22.5}, {3, 45.1}, {4, 85.3},
@@ -230,7 +230,7 @@ TEST(NcclTime, OfPartsOfACubeMeshIsWhatTheLinksOfTheirRingsCarry) {
   }
 }
 
-TEST(NcclTime, IsNotLessThanTheHostTakesToIssueTheOperation) {
+TEST(NcclTime, IsNeverBelowTheLaunchTimeOfTheHost) {
   const auto us = [](Driving driving, int nodes, std::int64_t bytes, double issue) {
     System s = machine("hgx-h100", nodes);
     s.driving = driving;
@@ -255,7 +255,7 @@ TEST(NcclTime, IsNotLessThanTheHostTakesToIssueTheOperation) {
   EXPECT_EQ(process(1 << 28, 100), process(1 << 28, 1));
 }
 
-TEST(NcclTime, MessagesOfThreadsOfAProcessWaitForEachOther) {
+TEST(NcclTime, MessagesOfThreadsOfOneProcessAreSerialized) {
   const auto us = [](Driving driving, int gpus, double message) {
     System s = machine("hgx-h100", 1, gpus);
     s.driving = driving;
@@ -269,7 +269,7 @@ TEST(NcclTime, MessagesOfThreadsOfAProcessWaitForEachOther) {
   EXPECT_NEAR(us(Driving::kThreadPerGpu, 8, 1e-3), us(Driving::kProcessPerGpu, 8, 1e-3), 0.1);
 }
 
-TEST(NcclTime, SmallMessagesInANodeGoByLl) {
+TEST(NcclTime, SmallMessagesInsideANodeUseLl) {
   const System s = machine("hgx-h100", 1);
   const Communicator comm = communicator(s);
   const auto us = [&](std::int64_t block, const Parameters& parameters) {
@@ -282,7 +282,7 @@ TEST(NcclTime, SmallMessagesInANodeGoByLl) {
   EXPECT_GT(us(16400, shipped()), us(16384, shipped()));
 }
 
-TEST(NcclTime, LongMessagesFirstAskWhereTheyGo) {
+TEST(NcclTime, LongMessagesTakeARendezvous) {
   const System s = machine("hgx-h100", 8);
   const auto hops = [&](std::int64_t bytes, double rendezvous) {
     return predict(s, communicator(s), {Function::kAllReduce, bytes},
@@ -306,7 +306,7 @@ System polaris(int nodes, Matching matching) {
   return s;
 }
 
-TEST(NcclTime, ACpuThatMatchesMessagesTakesTheSameForEachOfThem) {
+TEST(NcclTime, MessageMatchingByTheCpuTakesAConstantTimePerMessage) {
   // The ring all-gather of 8 nodes with 4 GPUs sends 31 messages over each link between nodes; that
   // of 2 nodes sends 7. On Polaris, 8 nodes took 190 us more and 2 nodes 40 us more (fi_cxi's
   // software match mode).
@@ -324,7 +324,7 @@ TEST(NcclTime, ACpuThatMatchesMessagesTakesTheSameForEachOfThem) {
   EXPECT_GT(us(128, Matching::kByCard, 1000).us(), 2 * us(128, Matching::kByCard, 1).us());
 }
 
-TEST(NcclTime, WhereTheDriverCopiesEveryHopOfATreeTakesLonger) {
+TEST(NcclTime, CopiesByTheDriverLengthenEveryHopOfATree) {
   const auto hops = [](Matching matching, double each) {
     const System s = polaris(8, matching);
     return predict(s, communicator(s), {Function::kAllReduce, 1024},
@@ -335,7 +335,7 @@ TEST(NcclTime, WhereTheDriverCopiesEveryHopOfATreeTakesLonger) {
   EXPECT_EQ(hops(Matching::kByCpu, 9), hops(Matching::kByCpu, 1));
 }
 
-TEST(NcclTime, WithoutASwitchPcieDecidesWhatReachesTheNetworkCards) {
+TEST(NcclTime, WithoutNvswitchesPcieLimitsTheNics) {
   const auto cards = [](System s, const char* figure) {
     return predict(s, communicator(s), {Function::kAllReduce, std::int64_t{1} << 34},
                    {Algorithm::kRing, Protocol::kSimple, 4, 512, 0}, with(figure, 0.25))
@@ -352,7 +352,7 @@ TEST(NcclTime, WithoutASwitchPcieDecidesWhatReachesTheNetworkCards) {
   EXPECT_GT(switched.bytes / switched.us / 1e3, 8 * 25 * 0.9);
 }
 
-TEST(NcclTime, ARacksMulticastCarriesItsOwnShareAndWaitsForAllHeads) {
+TEST(NcclTime, MulticastInARackHasItsOwnRateAndWaitsForAllHeads) {
   const System rack = machine("gb200-nvl72", 1);
   ASSERT_GT(rack.gpus, 8);
   const auto made = [](const System& s, const char* figure, double value) {
@@ -386,7 +386,7 @@ TEST(NcclTime, EverySendAndReceiveHasATime) {
   }
 }
 
-TEST(NcclMachines, AreReadAsNcclSeesThem) {
+TEST(NcclMachines, HaveTheStructureThatNcclDetects) {
   const System h100 = machine("hgx-h100", 2);
   EXPECT_EQ(h100.generation, GpuGeneration::kHopper);
   EXPECT_EQ(h100.inside, Inside::kNvswitch);
@@ -411,14 +411,14 @@ std::vector<std::string> refusal(const std::string& name, int nodes, std::option
   return test::kinds_of(system_of(**loaded, nodes, gpus, network));
 }
 
-TEST(NcclMachines, ThatCannotBeModelledAreRefusedWithTheReason) {
+TEST(NcclMachines, AreRefusedWithAReasonIfTheyCannotBeModelled) {
   EXPECT_THAT(refusal("cpu-host", 2, {}, {}), ElementsAre("missing Machine.device"));
   EXPECT_THAT(refusal("ec2-p2-16xlarge", 1, {}, {}), ElementsAre("unsupported Device.gpu_model"));
   EXPECT_THAT(refusal("hgx-h100", 1, 9, {}), ElementsAre("too-large Machine.device"));
   EXPECT_THAT(refusal("hgx-h100", 2, {}, "pigeons"), ElementsAre("unknown-name --network"));
 }
 
-TEST(NcclMachines, WithGpusOfAnUnknownModelTakeTheNearestOnlyIfStated) {
+TEST(NcclMachines, UnknownGpusAreTimedAsTheNearestModelOnlyIfStated) {
   std::string text =
       *read_text_file(test::source_folder() + "/scenarios/machines/hgx-h100.textproto");
   const auto with_model = [&](const std::string& field) {
@@ -455,14 +455,14 @@ TEST(NcclMachines, WithGpusOfAnUnknownModelTakeTheNearestOnlyIfStated) {
               AllOf(testing::HasSubstr("P100, V100, T4"), Not(testing::HasSubstr("K80"))));
 }
 
-TEST(NcclMachines, OfTwoGpusThatATextSpeaksOfTheFirstIsMeant) {
+TEST(NcclMachines, ATextThatNamesTwoGpusMeansTheFirst) {
   EXPECT_STREQ(find_gpu("NVIDIA A100 data sheet, share measured on V100")->name, "A100");
   EXPECT_STREQ(find_gpu("GH200-120GB")->name, "GH200");
   EXPECT_STREQ(find_gpu("GB200 NVL72")->name, "GB200");
   EXPECT_EQ(find_gpu("K80"), nullptr);
 }
 
-TEST(NcclParameters, OfTheShippedFileSurviveBeingWrittenAndRead) {
+TEST(NcclParameters, WritingAndReadingPreserveTheShippedParameters) {
   const Parameters parameters = shipped();
   const auto again = Parameters::parse(parameters.to_csv(), "again");
   ASSERT_TRUE(again) << again.error().message();
@@ -489,7 +489,7 @@ std::vector<std::string> broken(const std::string& from, const std::string& to) 
   return kinds;
 }
 
-TEST(NcclParameters, MistakesAreNamed) {
+TEST(NcclParameters, ErrorsAreReported) {
   EXPECT_THAT(broken("hopper.hop_ll,0.6", "hopper.hop_ll,fast"),
               ElementsAre("wrong-type value here"));
   EXPECT_THAT(broken("hopper.hop_ll,0.6", "hopper.hop_ll,-1"), ElementsAre("too-small value here"));
@@ -502,7 +502,7 @@ TEST(NcclParameters, MistakesAreNamed) {
   EXPECT_THAT(broken("name,value", "name,worth"), ElementsAre("missing value here"));
 }
 
-TEST(NcclErrorBands, HoldTheirPredictionsAndAreRead) {
+TEST(NcclErrorBands, ContainThePrediction) {
   const auto bands = ErrorBands::load(test::source_folder() + "/scenarios");
   ASSERT_TRUE(bands) << bands.error().message();
   for (const int nodes : {1, 2, 64}) {
@@ -527,7 +527,7 @@ TEST(NcclErrorBands, HoldTheirPredictionsAndAreRead) {
   EXPECT_THAT(ErrorBands::parse(text, "mine.csv"), test::FailsWithAll(mistakes));
 }
 
-TEST(NcclErrorBands, FactsMoveTheirEndsAsLogarithms) {
+TEST(NcclErrorBands, FactorsScaleTheLogarithmsOfTheirEnds) {
   ErrorBands bands;
   bands.at(true, 0) = {0.5, 4};
   const BandFacts facts{KnownFrom::kNone, Driving::kOneThread, CollectiveKind::kScatter, true};
@@ -559,7 +559,7 @@ TEST(NcclErrorBands, AreWiderForGpusThatAreTimedAsTheNearestKnownModel) {
   }
 }
 
-TEST(NcclErrorBands, KnowFromHowManySystemsANetworkIsKnown) {
+TEST(NcclErrorBands, DependOnTheNumberOfMeasuredSystemsOfTheNetwork) {
   const Parameters parameters = shipped();
   EXPECT_GT(parameters.systems(Transport::kInfiniband), 5U);
   EXPECT_EQ(parameters.systems(Transport::kTcpx), 1U);

@@ -47,7 +47,7 @@ float rate(const Topology& topology, const TopologyNode& from, NodeKind to) {
   return 0;
 }
 
-TEST(TopologyFile, SaysWhatTheMachineIsMadeOf) {
+TEST(TopologyFile, ListsTheNodesOfTheMachine) {
   const Topology t = test::topology_of(kSmall);
   EXPECT_EQ(t.count(NodeKind::kGpu), 2);
   EXPECT_EQ(t.count(NodeKind::kPci), 1);
@@ -62,7 +62,7 @@ TEST(TopologyFile, SaysWhatTheMachineIsMadeOf) {
   EXPECT_TRUE(t.notes.empty());
 }
 
-TEST(TopologyFile, LinksCarryWhatNcclPlansWith) {
+TEST(TopologyFile, LinksHaveNcclsBandwidths) {
   const Topology t = test::topology_of(kSmall);
   EXPECT_FLOAT_EQ(rate(t, t.node(NodeKind::kGpu, 0), NodeKind::kNvs), 18 * 20.6F);
   EXPECT_FLOAT_EQ(rate(t, t.node(NodeKind::kGpu, 1), NodeKind::kNvs), 9 * 20.6F)
@@ -78,7 +78,7 @@ TEST(TopologyFile, LinksCarryWhatNcclPlansWith) {
       << "a card that is no PCI device";
 }
 
-TEST(TopologyFile, EveryLinkHasOneBack) {
+TEST(TopologyFile, EveryLinkHasAReverse) {
   for (const std::string& name : test::topology_names()) {
     const Topology t = test::topology(name);
     for (std::size_t l = 0; l < t.links.size(); ++l) {
@@ -90,7 +90,7 @@ TEST(TopologyFile, EveryLinkHasOneBack) {
   }
 }
 
-TEST(TopologyFile, WithoutRanksAllGpusAreTakenInTheOrderOfTheirNumbers) {
+TEST(TopologyFile, WithoutRanksGpusAreNumberedInOrder) {
   const Topology t =
       test::topology_of(replaced(replaced(kSmall, "rank=\"3\"", ""), "rank='1'", ""));
   EXPECT_EQ(t.node(NodeKind::kGpu, 0).gpu.rank, 0);
@@ -99,7 +99,7 @@ TEST(TopologyFile, WithoutRanksAllGpusAreTakenInTheOrderOfTheirNumbers) {
       << "not in the communicator";
 }
 
-TEST(TopologyFile, TellsOfASpeedThatNcclDoesNotKnow) {
+TEST(TopologyFile, NotesAPcieSpeedThatNcclDoesNotKnow) {
   const Topology t = test::topology_of(replaced(kSmall, "16.0 GT/s PCIe", "16.0 GT/s"));
   ASSERT_EQ(t.notes.size(), 1U);
   EXPECT_EQ(t.notes[0].where.line, 6);
@@ -107,7 +107,7 @@ TEST(TopologyFile, TellsOfASpeedThatNcclDoesNotKnow) {
   EXPECT_FLOAT_EQ(rate(t, t.node(NodeKind::kGpu, 0), NodeKind::kPci), 6);
 }
 
-TEST(TopologyFile, TellsOfABridgeWhoseOtherEndIsNotThere) {
+TEST(TopologyFile, NotesABridgeWithoutAnotherEnd) {
   // A virtual machine has such a file if it gets only one GPU of each bridged pair.
   std::string text = replaced(kSmall, "target=\"fffffff:ffff:ff\" count=\"18\" tclass=\"0x068000\"",
                               "target=\"0000:11:00.0\" count=\"12\" tclass=\"0x030200\"");
@@ -116,7 +116,7 @@ TEST(TopologyFile, TellsOfABridgeWhoseOtherEndIsNotThere) {
   EXPECT_EQ(t.notes[0].kind, (ProblemKind{ProblemCode::kUnused, "nvlink.target"}));
 }
 
-TEST(TopologyFile, BroadcomsSwitchesOfTwoLevelsAreOne) {
+TEST(TopologyFile, TwoLevelsOfBroadcomSwitchesAreMerged) {
   const char* const ids =
       R"(vendor="0x1000" device="0xc010" subsystem_vendor="0x1000" subsystem_device="0xa096")";
   std::string text = replaced(kSmall, "<pci busid=\"0000:10:00.0\"",
@@ -134,7 +134,7 @@ TEST(TopologyFile, BroadcomsSwitchesOfTwoLevelsAreOne) {
       << "the card hangs on the upper one";
 }
 
-TEST(TopologyFile, SaysWhereItIsWrong) {
+TEST(TopologyFile, ErrorsHavePositions) {
   const auto wrong = [](const std::string& text, const std::string& mark, ProblemCode code,
                         const std::string& field) {
     EXPECT_THAT(read_topology(text, "t.xml"), FailsWith(at(text, mark, code, field)));

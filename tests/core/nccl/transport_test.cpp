@@ -85,7 +85,7 @@ std::vector<std::string> notes(const Case& setup) {
   return read ? nccl_notes(*read) : std::vector<std::string>();
 }
 
-TEST(TransportOfFiles, HasTheNamesAndNumbersOfTheSchema) {
+TEST(TransportOfFiles, MatchesTheEnumInTheSchema) {
   for (int t = 1; t < proto::Transport_ARRAYSIZE; ++t) {
     const auto transport = static_cast<Transport>(t);
     EXPECT_EQ(name_in_files(transport), proto::Transport_Name(t));
@@ -96,7 +96,7 @@ TEST(TransportOfFiles, HasTheNamesAndNumbersOfTheSchema) {
   EXPECT_EQ(parse_transport("pigeons"), std::nullopt);
 }
 
-TEST(TransportOfFiles, IsStatedByEveryShippedKindOfLink) {
+TEST(TransportOfFiles, EveryShippedLinkStatesIt) {
   const std::vector<std::string> names = test::shipped_library().names(Library::Kind::kLink);
   EXPECT_EQ(names.size(), shipped_links().size());
   for (const std::string& name : names) {
@@ -108,7 +108,7 @@ TEST(TransportOfFiles, IsStatedByEveryShippedKindOfLink) {
   }
 }
 
-TEST(TransportOfFiles, IsStatedByEveryCardOfAShippedMachine) {
+TEST(TransportOfFiles, EveryNicOfAShippedMachineStatesIt) {
   for (const std::string& name : test::shipped_library().names(Library::Kind::kMachine)) {
     const auto file = test::shipped_library().read(Library::Kind::kMachine, name, "");
     const auto machine = read_machine((*file)->text, (*file)->path);
@@ -118,7 +118,7 @@ TEST(TransportOfFiles, IsStatedByEveryCardOfAShippedMachine) {
   }
 }
 
-TEST(TransportOfFiles, OfEveryShippedKindOfLinkGivesTheTimesOfThatNetwork) {
+TEST(TransportOfFiles, EveryShippedLinkHasTheTimesOfItsTransport) {
   for (const auto& [link, transport] : shipped_links()) {
     const std::string by_link = fmt::format("link: \"{}\"", link);
     if (link == "ethernet-1") {
@@ -141,7 +141,7 @@ TEST(TransportOfFiles, OfEveryShippedKindOfLinkGivesTheTimesOfThatNetwork) {
 /// SOURCE: 92 % of 10 GbE (HKBU-HPML/ddl-benchmarks); 4 to 6 GB/s with 4 x 8 V100 on 100 Gb/s TCP
 /// (NVIDIA/nccl issue 450); 1.85 to 2.06 GB/s over one socket, 3.8 with eight threads on 32 Gb/s
 /// (issue 209).
-TEST(TransportOfFiles, OverSocketsFillsTenGigabitsAndNotAHundred) {
+TEST(TransportOfFiles, SocketsSaturate10ButNot100GigabitEthernet) {
   const auto gb_per_s = [](const Case& setup, int ranks) {
     return 2.0 * (ranks - 1) / ranks * 1073.741824e3 / us(setup);
   };
@@ -158,7 +158,7 @@ TEST(TransportOfFiles, OverSocketsFillsTenGigabitsAndNotAHundred) {
   EXPECT_GT(gb_per_s(off, 32), hundred);
 }
 
-TEST(TransportOfFiles, AContainerForEveryGpuAndAnOverlayMakeNcclSlower) {
+TEST(TransportOfFiles, OneContainerPerGpuAndAnOverlaySlowNccl) {
   const auto with = [](const std::string& hosts) {
     return us({"link: \"ena\" host_transport { " + hosts + " }", "", "ec2-g4dn-12xlarge", 4});
   };
@@ -168,7 +168,7 @@ TEST(TransportOfFiles, AContainerForEveryGpuAndAnOverlayMakeNcclSlower) {
   EXPECT_GT(with("overlay: IPIP overlay_factor: 6"), with("overlay: IPIP"));
 }
 
-TEST(TransportOfFiles, OfOneGibibyteOverTwelveHgxH100ByRoceIsNotThatOfSockets) {
+TEST(TransportOfFiles, OneGibibyteOverRoceIsFasterThanOverSockets) {
   // Eight ports of 12.25 GB/s per direction carry the 2 · 95/96 GiB of a node in 21.7 ms.
   const double roce = us({"link: \"roce-100\"", ""});
   EXPECT_NEAR(roce / 1e3, 23.0, 0.1);
@@ -176,17 +176,17 @@ TEST(TransportOfFiles, OfOneGibibyteOverTwelveHgxH100ByRoceIsNotThatOfSockets) {
   EXPECT_NEAR(us({"link: \"roce-100\"", "network: \"tcp\""}) / 1e3, 49.7, 0.1);
 }
 
-TEST(TransportOfFiles, IsNotReadOutOfProse) {
+TEST(TransportOfFiles, IsNotInferredFromDescriptions) {
   const std::string prose = "latency_us: 2 source: \"TCP over Ethernet, EFA and Slingshot\" ";
   const double infiniband = us({"latency_us: 2", "network: \"infiniband\""});
   EXPECT_EQ(us({prose + "transport: INFINIBAND", ""}), infiniband);
   EXPECT_EQ(us({prose, ""}), infiniband) << "as the machine's cards state";
   EXPECT_EQ(us({"link: \"ethernet-100\" transport: TCPXO", ""}),
             us({"link: \"ethernet-100\"", "network: \"tcpxo\""}))
-      << "the network's own statement goes before its link's";
+      << "the network's transport overrides that of its link";
 }
 
-TEST(TransportOfFiles, IsTheCardsWhereTheNetworkStatesNoneAndANoteSaysSo) {
+TEST(TransportOfFiles, IsThatOfTheNicsIfTheNetworkStatesNone) {
   EXPECT_EQ(us({"latency_us: 2", "", "ec2-p4d-24xlarge", 4}),
             us({"latency_us: 2", "network: \"efa\"", "ec2-p4d-24xlarge", 4}));
   EXPECT_THAT(
@@ -199,7 +199,7 @@ TEST(TransportOfFiles, IsTheCardsWhereTheNetworkStatesNoneAndANoteSaysSo) {
     EXPECT_THAT(notes(stated), Not(testing::Contains(HasSubstr("state a transport"))));
 }
 
-TEST(TransportOfFiles, ThatNobodyStatesIsNotGuessed) {
+TEST(TransportOfFiles, IsMissingIfNothingStatesIt) {
   const auto file = test::shipped_library().read(Library::Kind::kMachine, "dgx-a100", "");
   std::string text = test::replaced((*file)->text, " transport: INFINIBAND", "");
   text = "machine { " + test::replaced(text, "name: \"dgx-a100\"", "name: \"mine\"") + "\n}";
@@ -214,7 +214,7 @@ TEST(TransportOfFiles, ThatNobodyStatesIsNotGuessed) {
   EXPECT_GT(us({"latency_us: 2 transport: INFINIBAND", "", "mine", 2, text}), 0);
 }
 
-TEST(TransportOfFiles, OfEfaIsWithoutRdmaWhereCardsStateItAndBetweenOlderGpus) {
+TEST(TransportOfFiles, EfaHasNoRdmaIfTheNicsStateItOrGpusAreOld) {
   const auto on = [](const std::string& machine, const std::string& network) {
     return us({"latency_us: 2", network.empty() ? "" : fmt::format("network: \"{}\"", network),
                machine, 4});
@@ -224,7 +224,7 @@ TEST(TransportOfFiles, OfEfaIsWithoutRdmaWhereCardsStateItAndBetweenOlderGpus) {
   EXPECT_GT(on("ec2-p4d-24xlarge", "efa_without_rdma"), on("ec2-p4d-24xlarge", "efa"));
 }
 
-TEST(TransportOfFiles, StaysWhereALinkIsSpelledOut) {
+TEST(TransportOfFiles, RemainsWhenALinkKindIsExpanded) {
   proto::Network network;
   network.set_kind(proto::Network::ONE_SWITCH);
   network.set_link("roce-400");
@@ -236,7 +236,7 @@ TEST(TransportOfFiles, StaysWhereALinkIsSpelledOut) {
   EXPECT_EQ(network.transport(), proto::ROCE) << "what it states itself";
 }
 
-TEST(TransportOfFiles, IsWrittenOfTopologies) {
+TEST(TransportOfFiles, IsWrittenForImportedTopologies) {
   const auto file = test::shipped_library().read(Library::Kind::kMachine, "dgx-a100", "");
   const auto like = read_machine((*file)->text, (*file)->path);
   const auto text = [&](const std::string& topology, const std::string& link) {
@@ -255,7 +255,7 @@ TEST(TransportOfFiles, IsWrittenOfTopologies) {
           "update_ms: 0 } strategy { algorithm: \"nccl\" }",
       "s", test::shipped_library());
   ASSERT_TRUE(read) << read.error().message();
-  EXPECT_THAT(read->why_rings, IsEmpty()) << "NCCL's times are known of what is imported";
+  EXPECT_THAT(read->why_rings, IsEmpty()) << "imported machines have predicted times of NCCL";
 }
 
 }  // namespace

@@ -54,7 +54,7 @@ std::vector<std::vector<std::string>> rows_of(const std::string& file) {
 }
 
 /// The expected choices were written by the plugin's own code.
-TEST(AwsTuner, PicksAsItsOwnCodeDoes) {
+TEST(AwsTuner, MatchesTheChoicesOfItsCode) {
   std::map<std::string, std::unique_ptr<AwsTuner>> tuners;
   int picked = 0;
   for (const auto& row : rows_of("aws-regions-1.21.1.csv")) {
@@ -75,7 +75,7 @@ TEST(AwsTuner, PicksAsItsOwnCodeDoes) {
 }
 
 /// If the algorithm of a region is not possible, the next region that contains the call decides.
-TEST(AwsTuner, PassesOverWhatNcclCannotTake) {
+TEST(AwsTuner, SkipsRegionsWhoseAlgorithmIsImpossible) {
   const AwsTuner tuner("p5en.48xlarge");
   const Communicator comm = of_size(4, 1);
   std::vector<Candidate> all = everything();
@@ -88,7 +88,7 @@ TEST(AwsTuner, PassesOverWhatNcclCannotTake) {
   EXPECT_FALSE(tuner.pick(comm, operation, all, false).cell);
 }
 
-TEST(AwsTuner, SaysWhereItDecidesNothing) {
+TEST(AwsTuner, StatesWhenItMakesNoChoice) {
   const AwsTuner tuner("p5.48xlarge");
   EXPECT_THAT(tuner.why_not(of_size(4, 8)), IsEmpty());
   EXPECT_THAT(tuner.why_not(of_size(2, 8)), HasSubstr("one or two nodes"));
@@ -99,7 +99,7 @@ TEST(AwsTuner, SaysWhereItDecidesNothing) {
 
 /// A region whose polygon has only two corners is a line, and points on the line are inside. Lines
 /// are straight on logarithmic axes.
-TEST(Regions, HoldTheirEdges) {
+TEST(Regions, IncludeTheirEdges) {
   const Region line{Algorithm::kRing, Protocol::kLl, {{1000, 16}, {4000, 16}, {1000, 16}}};
   EXPECT_TRUE(holds(line, 1000, 16) && holds(line, 2000, 16) && holds(line, 4000, 16));
   EXPECT_FALSE(holds(line, 999, 16) || holds(line, 4001, 16) || holds(line, 2000, 17));
@@ -127,7 +127,7 @@ struct Tuned {
   }
 };
 
-TEST(TunedChoice, IsOfTheRegionTables) {
+TEST(TunedChoice, FollowsTheRegionTables) {
   const Tuned own(8, nullptr), aws(8, std::make_shared<AwsTuner>("p5.48xlarge"));
   // The table for P5 says: 64 ranks and 1 MiB use Tree with LL128, 64 ranks and 4 GiB use Ring with
   // Simple.
@@ -150,7 +150,7 @@ std::shared_ptr<const TableTuner> table_of(const std::string& text) {
 }
 constexpr const char* kOurs = "# tutti nccl-tuner table 1\n";
 
-TEST(TableTuner, SaysWhenNoLineIsForTheCommunicator) {
+TEST(TableTuner, StatesThatNoLineMatchesTheCommunicator) {
   const std::string row = "allreduce,0,100,ring,ll,4,2,16\n";
   const auto ours = table_of(std::string(kOurs) + row), example = table_of(row);
   EXPECT_THAT(ours->why_not(of_size(2, 8)), IsEmpty());
@@ -159,7 +159,7 @@ TEST(TableTuner, SaysWhenNoLineIsForTheCommunicator) {
   EXPECT_THAT(example->why_not(of_size(4, 8)), IsEmpty()) << "it sets channels for all";
 }
 
-TEST(TunedChoice, IsOfATable) {
+TEST(TunedChoice, FollowsATable) {
   const auto tuner = table_of(std::string(kOurs) +
                               "allreduce,1000,2000,ring,ll,3,2,16\n"
                               "allreduce,0,5000,tree,simple,0,-1,-1,-1,1\n"
@@ -188,18 +188,18 @@ TEST(TunedChoice, IsOfATable) {
 }
 
 /// NVIDIA's example gives a call one channel if no line matches.
-TEST(TunedChoice, OfTheExampleTunerHasOneChannelWithoutALine) {
+TEST(TunedChoice, TheExampleTunerUsesOneChannelWithoutAMatchingLine) {
   const Tuned tuned(2, table_of("allreduce,0,100,ring,ll,-1,-1,-1\n")), own(2, nullptr);
   EXPECT_GT(own(Function::kAllGather, 1 << 28).channels, 1);
   EXPECT_EQ(tuned(Function::kAllGather, 1 << 28).channels, 1);
-  EXPECT_EQ(tuned(Function::kAllReduce, 50).channels, 1) << "-1 is one, too";
+  EXPECT_EQ(tuned(Function::kAllReduce, 50).channels, 1) << "-1 also means one channel";
   // Before 2.24, NCCL does not find the symbol of the example.
   const Tuned old(2, table_of("allreduce,0,100,ring,ll,-1,-1,-1\n"), {2, 22, 3});
   EXPECT_GT(old(Function::kAllGather, 1 << 28).channels, 1);
 }
 
 /// Since 2.28, the example also changes parameters of NCCL's model, for all sizes.
-TEST(TunedChoice, OfTheExampleTunerMovesNvlsBetweenNodes) {
+TEST(TunedChoice, TheExampleTunerReplacesNvlsBetweenNodes) {
   Settings settings;
   settings.collnet = true;
   System system = test::hopper_system(4, 8);
@@ -220,7 +220,7 @@ TEST(TunedChoice, OfTheExampleTunerMovesNvlsBetweenNodes) {
 
 /// In 2.21, a tuner's choice would override NCCL_ALGO. So the plugins make no choice if the user
 /// has set a preference.
-TEST(TunedChoice, LeavesUsersPreferencesAloneIn221) {
+TEST(TunedChoice, KeepsTheUsersSettingsIn2_21) {
   const auto tuner = table_of(std::string(kOurs) + "allreduce,0,9999,ring,ll,2,-1,-1\n");
   const auto settings = read_settings({{"NCCL_PROTO", "Simple,LL"}}, {2, 21, 5});
   ASSERT_TRUE(settings);
@@ -231,7 +231,7 @@ TEST(TunedChoice, LeavesUsersPreferencesAloneIn221) {
 
 /// The ranges of the choice change where the lines of a table and the edges of regions start,
 /// however narrow these are.
-TEST(TunedChoice, ChangesWhereTheTunerSays) {
+TEST(TunedChoice, ChangesAtTheSizesOfTheTuner) {
   const auto table = table_of(std::string(kOurs) +
                               "allreduce,1000003,1000005,ring,ll,3,-1,-1\n"
                               "allreduce,1000004,1000004,tree,ll,3,-1,-1\n");

@@ -54,7 +54,7 @@ Choice choice(const Communicator& comm, const Operation& operation, const Settin
   return chosen.value_or(Choice());
 }
 
-TEST(NcclTuning, LatenciesAndBandwidthsAreThoseOfNccl) {
+TEST(NcclTuning, LatenciesAndBandwidthsMatchNccl) {
   int compared = 0;
   for (const Data& one : nccl_cases()) {
     const Communicator comm = communicator_of(one);
@@ -82,7 +82,7 @@ TEST(NcclTuning, LatenciesAndBandwidthsAreThoseOfNccl) {
   EXPECT_GT(compared, 900);
 }
 
-TEST(NcclTuning, ThreadsAndThresholdsAreThoseOfNccl) {
+TEST(NcclTuning, ThreadsAndThresholdsMatchNccl) {
   for (const Data& one : nccl_cases()) {
     const Model model = tune(communicator_of(one), {});
     for (std::size_t a = 0; a < kAlgorithms; ++a) {
@@ -98,7 +98,7 @@ TEST(NcclTuning, ThreadsAndThresholdsAreThoseOfNccl) {
   }
 }
 
-TEST(NcclTuning, ChoosesWhatNcclChoosesForAllCasesSizesAndCollectives) {
+TEST(NcclTuning, ChoicesMatchNcclForAllCasesSizesAndCollectives) {
   int compared = 0;
   for (const Data& one : nccl_cases()) {
     const Communicator comm = communicator_of(one);
@@ -122,7 +122,7 @@ TEST(NcclTuning, ChoosesWhatNcclChoosesForAllCasesSizesAndCollectives) {
   EXPECT_EQ(compared, 58 * 31 * 5);
 }
 
-TEST(NcclChannels, AreCountedAsNcclCountsThem) {
+TEST(NcclChannels, MatchNccl) {
   for (const Data& one : nccl_cases()) {
     Communicator comm = communicator_of(one);
     comm.channels = comm.nvls_channels = -1;
@@ -132,7 +132,7 @@ TEST(NcclChannels, AreCountedAsNcclCountsThem) {
   }
 }
 
-TEST(NcclChannels, AreNoMoreAndNoLessThanTheUserSays) {
+TEST(NcclChannels, AreWithinTheUsersLimits) {
   Communicator comm = communicator_of(nccl_case("hgxh100-n1"));
   count_channels(comm, settings_of({{"NCCL_MAX_NCHANNELS", "8"}}));
   EXPECT_EQ(comm.channels, 8);
@@ -197,7 +197,7 @@ TEST(NcclTuning, SumsOf8BitFloatsOverManyRanksAvoidRings) {
   EXPECT_EQ(choice(comm, operation).algorithm, Algorithm::kTree);
 }
 
-TEST(NcclTuning, NvlsAddsFloatsButTakesNoMaximumOfThem) {
+TEST(NcclTuning, NvlsSupportsSumsButNotMaximaOfFloats) {
   const Communicator comm = communicator_of(nccl_case("hgxh100-n1"));
   EXPECT_EQ(choice(comm, {Function::kAllReduce, 1 << 28}).algorithm, Algorithm::kNvls);
   EXPECT_EQ(choice(comm, {Function::kAllReduce, 1 << 28, ElementType::kFloat32, Reduction::kMax})
@@ -208,13 +208,13 @@ TEST(NcclTuning, NvlsAddsFloatsButTakesNoMaximumOfThem) {
             Algorithm::kNvls);
 }
 
-TEST(NcclTuning, OneRankMovesNothing) {
+TEST(NcclTuning, OneRankTakesNoTime) {
   const auto chosen = choose({}, {}, {Function::kAllReduce, 1 << 20});
   ASSERT_TRUE(chosen);
   EXPECT_EQ(chosen->estimate_us, 0);
 }
 
-TEST(NcclSettings, TheAlgorithmAskedForIsChosen) {
+TEST(NcclSettings, ChooseTheRequestedAlgorithm) {
   const Communicator comm = communicator_of(nccl_case("hgxh100-n1"));
   const Operation large{Function::kAllReduce, 1 << 28};
   const auto with = [&](const std::string& variable, const std::string& value) {
@@ -231,14 +231,14 @@ TEST(NcclSettings, TheAlgorithmAskedForIsChosen) {
   EXPECT_EQ(with("NCCL_PROTO", "^Simple"), "Ring/LL128");
 }
 
-TEST(NcclSettings, Ll128AskedForIsHadWhereItWouldNotBeChosen) {
+TEST(NcclSettings, Ll128CanBeRequestedIfItIsOffByDefault) {
   const Communicator comm = communicator_of(nccl_case("l40s8_amd-n1"));
   const Operation large{Function::kAllReduce, 1 << 28};
   EXPECT_EQ(choice(comm, large).protocol, Protocol::kSimple);
   EXPECT_EQ(choice(comm, large, settings_of({{"NCCL_PROTO", "LL128"}})).protocol, Protocol::kLl128);
 }
 
-TEST(NcclSettings, WhereNothingIsLeftNewVersionsFailAndOldOnesTakeRings) {
+TEST(NcclSettings, IfNoAlgorithmIsLeftNewVersionsFailAndOldOnesUseRings) {
   Communicator comm = communicator_of(nccl_case("dgxa100-n1"));
   const Operation operation{Function::kBroadcast, 1 << 20};
   const Settings settings = settings_of({{"NCCL_ALGO", "Tree"}});
@@ -251,7 +251,7 @@ TEST(NcclSettings, WhereNothingIsLeftNewVersionsFailAndOldOnesTakeRings) {
   }
 }
 
-TEST(NcclSettings, ThreadsAreNoMoreThanAskedFor) {
+TEST(NcclSettings, ThreadsAreLimited) {
   const Communicator comm = communicator_of(nccl_case("hgxh100-n1"));
   const Operation large{Function::kAllGather, 1 << 28};
   EXPECT_EQ(choice(comm, large).threads, 544);
@@ -262,7 +262,7 @@ TEST(NcclSettings, ThreadsAreNoMoreThanAskedFor) {
             96);  // at least 64
 }
 
-TEST(NcclSettings, MistakesAreNamed) {
+TEST(NcclSettings, ErrorsAreReported) {
   EXPECT_THAT(refusal({{"NCCL_ALGO", "rnig"}}), ElementsAre("unknown-name NCCL_ALGO"));
   EXPECT_THAT(refusal({{"NCCL_PROTO", "LL256"}}), ElementsAre("unknown-name NCCL_PROTO"));
   EXPECT_THAT(refusal({{"NCCL_ALGO", "ring;tree"}}), ElementsAre("syntax NCCL_ALGO"));
@@ -279,7 +279,7 @@ TEST(NcclSettings, MistakesAreNamed) {
   EXPECT_THAT(refusal({{"NCCL_ALGO", "rnig,ring"}}, {2, 21, 5}), testing::IsEmpty());
 }
 
-TEST(NcclVersions, AreReadAsPeopleWriteThem) {
+TEST(NcclVersions, AreReadInCommonNotations) {
   const auto read = [](const char* text) { return parse_version(text).value_or(Version{0, 0, 0}); };
   EXPECT_EQ(read("2.18.3"), (Version{2, 18, 3}));
   EXPECT_EQ(read("22902"), (Version{2, 29, 2}));
@@ -293,7 +293,7 @@ TEST(NcclVersions, AreReadAsPeopleWriteThem) {
 
 Communicator h100() { return communicator_of(nccl_case("hgxh100-n1")); }
 
-TEST(NcclGroups, TenAlikeAreOne) {
+TEST(NcclGroups, TenEqualOperationsAreOneAggregate) {
   const std::vector<Task> group(10, {Function::kAllReduce, (1 << 20) / 4});
   const auto aggregates = aggregate(group, h100());
   ASSERT_EQ(aggregates.size(), 1U);
@@ -304,7 +304,7 @@ TEST(NcclGroups, TenAlikeAreOne) {
   EXPECT_NEAR(chosen.estimate_us, 63.55058670043945, 1e-4);
 }
 
-TEST(NcclGroups, AHundredSmallOnesTakeFiveRoundsOfARing) {
+TEST(NcclGroups, AHundredSmallOperationsTakeFiveRoundsOfARing) {
   const std::vector<Task> group(100, {Function::kAllReduce, 1024});
   const auto aggregates = aggregate(group, h100());
   ASSERT_EQ(aggregates.size(), 1U);
@@ -321,7 +321,7 @@ TEST(NcclGroups, AHundredSmallOnesTakeFiveRoundsOfARing) {
   EXPECT_NEAR(chosen.estimate_us, 26.505882263183594, 1e-4);
 }
 
-TEST(NcclGroups, WhatIsFourTimesAsLargeOrOfAnotherKindGoesByItself) {
+TEST(NcclGroups, OperationsOfOtherKindsOrFourTimesTheSizeAreSeparate) {
   const std::vector<Task> group = {{Function::kAllReduce, 1 << 20},
                                    {Function::kAllReduce, 1 << 10},
                                    {Function::kAllReduce, 1 << 11},

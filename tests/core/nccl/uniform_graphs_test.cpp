@@ -73,7 +73,7 @@ void expect_same(const Graph& ours, const Graph& theirs, const std::string& what
   }
 }
 
-TEST_P(UniformGraphs, AreThoseOfNcclsSearch) {
+TEST_P(UniformGraphs, MatchNcclsSearch) {
   const Case& one = GetParam();
   const Communicator theirs = communicator_of(nccl_case(one.name));
   const auto ours =
@@ -111,7 +111,7 @@ INSTANTIATE_TEST_SUITE_P(
       return name;
     });
 
-TEST(UniformGraphs, OfACubeMeshTheFirstGpusAreSearched) {
+TEST(UniformGraphs, TheFirstGpusOfACubeMeshAreSearched) {
   for (int gpus = 2; gpus <= 8; ++gpus) {
     const auto drawn = search_graphs(cube_mesh(gpus), 1);
     const auto written = search_graphs(test::first_gpus(test::topology("dgx1v"), gpus), 1);

@@ -78,7 +78,7 @@ int expect_same(const Answers& ours, const Answers::key_type& cell, const Figure
   return static_cast<int>(theirs.size());
 }
 
-TEST(NcclVersions, LatenciesBandwidthsAndTimesAreThoseOfEveryRelease) {
+TEST(NcclVersions, LatenciesBandwidthsAndTimesMatchEveryRelease) {
   const auto all = of_nccl("tuning-by-version.csv");
   std::set<std::string> versions;
   int compared = 0;
@@ -173,7 +173,7 @@ bool kept_out(const Version& version, const std::string& function, const std::st
   return version < Version{2, 18, 0} || (function != "AllReduce" && version < Version{2, 27, 3});
 }
 
-TEST(NcclVersions, FiguresOfNetworksThatReduceAreThoseOfEveryRelease) {
+TEST(NcclVersions, ParametersOfInNetworkReductionMatchEveryRelease) {
   const auto all = of_nccl("collnet-by-version.csv");
   std::set<std::string> versions;
   int compared = 0;

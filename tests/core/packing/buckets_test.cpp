@@ -29,24 +29,24 @@ Buckets ddp(const std::vector<std::int64_t>& elements, std::int64_t first, std::
   return buckets_of_ddp(floats(elements), Bytes(first), Bytes(cap));
 }
 
-TEST(DdpBuckets, AreClosedAtTheCapOrAbove) {
+TEST(DdpBuckets, AreClosedOnceTheyReachTheCap) {
   EXPECT_EQ(ddp({10, 10, 10, 10, 10}, 80, 80), (Buckets{{0, 1}, {2, 3}, {4}}));
   EXPECT_EQ(ddp({10, 10, 10, 10, 10}, 81, 81), (Buckets{{0, 1, 2}, {3, 4}})) << "one overshoots";
   EXPECT_EQ(ddp({1000, 1, 1}, 8, 8), (Buckets{{0}, {1, 2}}));
 }
 
-TEST(DdpBuckets, TheFirstHasACapOfItsOwn) {
+TEST(DdpBuckets, TheFirstBucketHasItsOwnCap) {
   EXPECT_EQ(ddp({10, 10, 10, 10, 10}, 1, 80), (Buckets{{0}, {1, 2}, {3, 4}}));
 }
 
 // The result of torch._C._compute_bucket_assignment_by_size (PyTorch 2.2.2) for the six parameters
 // of a stack of linear layers, with limits of 1 MiB.
-TEST(DdpBuckets, AreThoseOfPyTorch) {
+TEST(DdpBuckets, MatchPyTorch) {
   EXPECT_EQ(ddp({262144, 512, 262144, 512, 262144, 512}, 1 << 20, 1 << 20),
             (Buckets{{0}, {1, 2}, {3, 4}, {5}}));
 }
 
-TEST(DdpBuckets, EveryTypeFillsItsOwnAndThoseLeftOpenCloseAtTheEnd) {
+TEST(DdpBuckets, EveryTypeHasItsOwnBucketsAndIncompleteOnesAreClosedAtTheEnd) {
   const std::vector<BucketGradient> gradients{{10, DataType::kFloat32},
                                               {10, DataType::kFloat16},
                                               {10, DataType::kFloat32},
@@ -56,13 +56,13 @@ TEST(DdpBuckets, EveryTypeFillsItsOwnAndThoseLeftOpenCloseAtTheEnd) {
   EXPECT_EQ(buckets_of_ddp(gradients, Bytes(1000), Bytes(1000)), (Buckets{{0, 2, 4}, {1, 3}}));
 }
 
-TEST(DeepSpeedBuckets, AreNeverAboveTheLimitButForOneGradient) {
+TEST(DeepSpeedBuckets, ExceedTheLimitOnlyWithOneGradient) {
   EXPECT_EQ(buckets_of_deepspeed(floats({4, 4, 4, 2}), 8), (Buckets{{0, 1}, {2, 3}}));
   EXPECT_EQ(buckets_of_deepspeed(floats({4, 100, 4, 4}), 8), (Buckets{{0}, {1}, {2, 3}}));
   EXPECT_EQ(buckets_of_deepspeed(floats({8, 8}), 8), (Buckets{{0}, {1}}));
 }
 
-TEST(MegatronBuckets, AreClosedAtSoManyElementsOrMore) {
+TEST(MegatronBuckets, AreClosedOnceTheyReachTheSize) {
   EXPECT_EQ(buckets_of_megatron(floats({4, 4, 4, 2}), 8), (Buckets{{0, 1}, {2, 3}}));
   EXPECT_EQ(buckets_of_megatron(floats({4, 4, 4, 2}), 9), (Buckets{{0, 1, 2}, {3}}));
   EXPECT_EQ(buckets_of_megatron(floats({3, 3, 3}), 1), (Buckets{{0}, {1}, {2}}))
@@ -72,12 +72,12 @@ TEST(MegatronBuckets, AreClosedAtSoManyElementsOrMore) {
   EXPECT_EQ(buckets_of_megatron(mixed, 100), (Buckets{{0, 2}, {1}})) << "a buffer per type";
 }
 
-TEST(MegatronBuckets, GrowWithTheReplicas) {
+TEST(MegatronBuckets, DefaultSizeGrowsWithTheReplicas) {
   EXPECT_EQ(usual_megatron_bucket(8), 40'000'000);
   EXPECT_EQ(usual_megatron_bucket(64), 64'000'000);
 }
 
-TEST(BytePsPartitions, CutATensorAndAreRoundedUpToPagesPerGpu) {
+TEST(BytePsPartitions, DivideATensorAndAreRoundedUpToPagesPerGpu) {
   EXPECT_THAT(partitions_of_byteps({10, DataType::kFloat32}, Bytes(16)), ElementsAre(4, 4, 2));
   EXPECT_THAT(partitions_of_byteps({8, DataType::kFloat16}, Bytes(16)), ElementsAre(8));
   EXPECT_THAT(partitions_of_byteps({0, DataType::kFloat32}, Bytes(16)), IsEmpty());
@@ -85,7 +85,7 @@ TEST(BytePsPartitions, CutATensorAndAreRoundedUpToPagesPerGpu) {
   EXPECT_EQ(byteps_partition(Bytes(4'096'001), 8), Bytes(4'096'000 + 32'768));
 }
 
-TEST(EveryBucketRule, PutsEveryGradientInOneBucketOfItsType) {
+TEST(EveryBucketRule, PutsEveryGradientIntoOneBucketOfItsType) {
   for (std::uint64_t seed = 0; seed < 500; ++seed) {
     Random random(seed);
     std::vector<BucketGradient> gradients(1 + random.below(40));

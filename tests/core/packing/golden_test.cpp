@@ -170,7 +170,7 @@ TEST(TensorFlowPacking, ScopedAllocatorFields) {
   }
 }
 
-TEST(TensorFlowPacking, HelperDevicesAreDealtStrided) {
+TEST(TensorFlowPacking, HelperDevicesAreAssignedWithAStride) {
   for (const Data& c : golden_cases("shuffle.group_device_names")) {
     SCOPED_TRACE(test::golden_name(c));
     const std::vector<Data> devices = c["input"]["devices"].items();

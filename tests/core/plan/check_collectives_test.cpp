@@ -65,7 +65,7 @@ auto problem(Code code, std::int32_t role, std::int32_t collective) {
                Field(&PlanProblem::index, collective));
 }
 
-TEST(CheckCollectives, FindsNothingWhereAllRanksDoTheSame) {
+TEST(CheckCollectives, FindsNoProblemIfAllRanksDoTheSame) {
   const Program a = chain({collective(1), computation(), collective(2), collective(101)});
   const Program b =
       chain({computation(), collective(1), collective(2), computation(), collective(101)});
@@ -80,13 +80,13 @@ TEST(CheckCollectives, FindsErrorsInAProgram) {
                                                          Field(&PlanProblem::role, 1))));
 }
 
-TEST(CheckCollectives, FindsARankThatNeverTakesPart) {
+TEST(CheckCollectives, FindsARankThatSkipsACollective) {
   const Program all = chain({collective(1), collective(2)}), without = chain({collective(1)});
   EXPECT_THAT(problems({&all, &without}), ElementsAre(problem(Code::kRankMissing, 0, 2)));
   EXPECT_THAT(problems({&without, &all}), ElementsAre(problem(Code::kRankMissing, 1, 2)));
 }
 
-TEST(CheckCollectives, FindsRanksThatTakePartUnequallyOften) {
+TEST(CheckCollectives, FindsRanksWithDifferentNumbersOfCollectives) {
   const Program once = chain({collective(1)}), twice = chain({collective(1), collective(1)});
   EXPECT_THAT(problems({&once, &twice}), ElementsAre(problem(Code::kCountsDiffer, 1, 1)));
 }
@@ -116,7 +116,7 @@ TEST(CheckCollectives, CountsTheIterationsOfBlocks) {
   EXPECT_THAT(problems({&twice, &sorted}), testing::Contains(problem(Code::kOrderDiffers, 1, 1)));
 }
 
-TEST(CheckCollectives, TheNumbersOfIterationsAreThoseOfAllRanks) {
+TEST(CheckCollectives, ComparesTheCollectivesOfAllIterations) {
   Task one = collective(1), other = collective(1);
   one.number = other.number = 3;
   one.number_stride = 2;
@@ -132,7 +132,7 @@ TEST(CheckCollectives, FindsARankThatWaitsInStepsThatAnotherSkips) {
   EXPECT_THAT(problems({&always, &sometimes}), ElementsAre(problem(Code::kStepsDiffer, 1, 1)));
 }
 
-TEST(CheckCollectives, FindsAnotherOrderOnACommunicator) {
+TEST(CheckCollectives, FindsDifferentOrdersOnACommunicator) {
   // No collective waits for another, but both are on one communicator.
   const auto launched = [](std::int32_t first, std::int32_t second) {
     ProgramBuilder b;
@@ -151,7 +151,7 @@ TEST(CheckCollectives, FindsAnotherOrderOnACommunicator) {
       << "communicators do not wait for each other";
 }
 
-TEST(CheckCollectives, FindsACircleThroughTwoCommunicators) {
+TEST(CheckCollectives, FindsACycleThroughTwoCommunicators) {
   const Program a = chain({collective(1), collective(101)}),
                 b = chain({collective(101), collective(1)});
   for (const bool one_at_a_time : {true, false})
@@ -159,7 +159,7 @@ TEST(CheckCollectives, FindsACircleThroughTwoCommunicators) {
                 ElementsAre(Field(&PlanProblem::code, Code::kDeadlock)));
 }
 
-TEST(CheckCollectives, FindsACircleOfThreeRanks) {
+TEST(CheckCollectives, FindsACycleOfThreeRanks) {
   // Each rank takes part in two of three collectives, in sequence.
   const Program a = chain({collective(0), collective(1)}),
                 b = chain({collective(1), collective(2)}),
@@ -202,7 +202,7 @@ Program branches(Task::Kind kind, bool order) {
   return std::move(b).build(end);
 }
 
-TEST(CheckCollectives, SaysWhereNoEdgesOrderTheCollectivesOfACommunicator) {
+TEST(CheckCollectives, ReportsCollectivesOfACommunicatorWithoutAnOrder) {
   const Program by_collectives = branches(Task::Kind::kCommunicate, false);
   EXPECT_THAT(problems({&by_collectives}), ElementsAre(problem(Code::kOrderUndetermined, 0, 2)));
   EXPECT_THAT(problems({&by_collectives}, false), IsEmpty()) << "matched by keys";

@@ -296,7 +296,7 @@ std::vector<PlanProblem> problems(const Program& first, const Program& second) {
 }
 
 /// Runs two steps several times. Returns the first problem, or nothing if all runs complete.
-std::optional<std::string> goes_wrong(const Program& first, const Program& second, int runs) {
+std::optional<std::string> error_of_run(const Program& first, const Program& second, int runs) {
   for (int run = 0; run < runs; ++run) {
     TwoRanks ranks(first, second, static_cast<std::uint64_t>(run) + 1);
     for (int step = 0; step < 2; ++step) {
@@ -314,7 +314,7 @@ std::string all_texts(const std::vector<PlanProblem>& problems) {
 
 constexpr std::uint64_t kDrafts = 1500;
 
-TEST(CheckMutations, ProgramsThatAreRightHaveNoProblemsAndEnd) {
+TEST(CheckMutations, CorrectProgramsHaveNoProblemsAndEnd) {
   int with_blocks = 0;
   for (std::uint64_t seed = 0; seed < kDrafts; ++seed) {
     const Draft draft = Author(seed).draft();
@@ -322,12 +322,12 @@ TEST(CheckMutations, ProgramsThatAreRightHaveNoProblemsAndEnd) {
     const Program first = draft.program(), second = draft.program();
     const auto found = problems(first, second);
     ASSERT_TRUE(found.empty()) << "draft " << seed << all_texts(found);
-    ASSERT_EQ(goes_wrong(first, second, 5), std::nullopt) << "draft " << seed;
+    ASSERT_EQ(error_of_run(first, second, 5), std::nullopt) << "draft " << seed;
   }
   EXPECT_GT(with_blocks, 200);
 }
 
-TEST(CheckMutations, EveryEdgeBackIsFound) {
+TEST(CheckMutations, FindsEveryBackwardEdge) {
   for (std::uint64_t seed = 0; seed < kDrafts; ++seed) {
     Author author(seed);
     Draft draft = author.draft();
@@ -345,7 +345,7 @@ TEST(CheckMutations, EveryEdgeBackIsFound) {
   }
 }
 
-TEST(CheckMutations, EverySwapOfTwoCollectivesOnOneRankIsFound) {
+TEST(CheckMutations, FindsEverySwapOfTwoCollectivesOnOneRank) {
   int swaps = 0;
   for (std::uint64_t seed = 0; seed < kDrafts; ++seed) {
     Author author(seed);
@@ -367,14 +367,14 @@ TEST(CheckMutations, EverySwapOfTwoCollectivesOnOneRankIsFound) {
     // Collectives of different communicators may be launched in any order if no task depends on
     // them.
     const Program bad = draft.program();
-    if (one.index != other.index && !goes_wrong(good, bad, 20)) continue;
+    if (one.index != other.index && !error_of_run(good, bad, 20)) continue;
     ASSERT_FALSE(problems(good, bad).empty())
         << "draft " << seed << ": packs " << one.pack << " and " << other.pack;
   }
   EXPECT_GT(swaps, 1000);
 }
 
-TEST(CheckMutations, EveryCollectiveThatOneRankLeavesOutIsFound) {
+TEST(CheckMutations, FindsEveryCollectiveThatOneRankOmits) {
   int mutants = 0;
   for (std::uint64_t seed = 0; seed < kDrafts; ++seed) {
     Author author(seed);
@@ -403,7 +403,7 @@ TEST(CheckMutations, EveryCollectiveThatOneRankLeavesOutIsFound) {
 
 /// Removes edges. If this lets a random run deadlock, or lets a task outlast its step, then the
 /// checker must report it.
-TEST(CheckMutations, EveryLostEdgeThatMattersIsFound) {
+TEST(CheckMutations, FindsEveryMissingEdgeThatMatters) {
   int lost = 0, matter = 0, found_mistakes = 0;
   for (std::uint64_t seed = 0; seed < kDrafts; ++seed) {
     Author author(seed);
@@ -415,12 +415,12 @@ TEST(CheckMutations, EveryLostEdgeThatMattersIsFound) {
     ++lost;
     const auto found = problems(good, bad);
     found_mistakes += found.empty() ? 0 : 1;
-    const auto wrong = goes_wrong(good, bad, 20);
+    const auto wrong = error_of_run(good, bad, 20);
     matter += wrong ? 1 : 0;
     ASSERT_TRUE(!wrong || !found.empty()) << "draft " << seed << ": " << *wrong;
     // Here all ranks have the same mistake.
     const Program again = draft.program();
-    const auto wrong_on_both = goes_wrong(bad, again, 20);
+    const auto wrong_on_both = error_of_run(bad, again, 20);
     matter += wrong_on_both ? 1 : 0;
     ASSERT_TRUE(!wrong_on_both || !problems(bad, again).empty())
         << "draft " << seed << ": " << *wrong_on_both;

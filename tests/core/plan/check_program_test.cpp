@@ -49,7 +49,7 @@ TEST(CheckProgram, FindsNothingInAProgramThatEnds) {
   EXPECT_THAT(problems(with({plain(), plain()}, {{0, 1}}), 1), IsEmpty());
 }
 
-TEST(CheckProgram, NamesATaskOfACycle) {
+TEST(CheckProgram, ReportsATaskOfACycle) {
   const auto found = problems(with({plain(), plain(), plain()}, {{0, 1}, {1, 0}, {1, 2}}), 2);
   ASSERT_THAT(found, ElementsAre(Field(&PlanProblem::code, Code::kCycle)));
   EXPECT_LT(found[0].task, 2) << "not one that only waits for the cycle";
@@ -57,19 +57,19 @@ TEST(CheckProgram, NamesATaskOfACycle) {
               ElementsAre(problem(Code::kCycle, 0)));
 }
 
-TEST(CheckProgram, AHoldThatWaitsForWhatItHoldsIsACycle) {
+TEST(CheckProgram, ALatchWhoseOpenerWaitsForItIsACycle) {
   auto builder = with({latched(0), opening(0), plain()}, {{0, 1}, {1, 2}});
   builder.add_latch();
   EXPECT_THAT(problems(std::move(builder), 2),
               ElementsAre(Field(&PlanProblem::code, Code::kCycle)));
 }
 
-TEST(CheckProgram, NamesTasksThatTheEndDoesNotAwait) {
+TEST(CheckProgram, ReportsTasksThatTheEndDoesNotAwait) {
   EXPECT_THAT(problems(with({plain(), plain(), plain()}, {{0, 2}}), 2),
               ElementsAre(problem(Code::kNotAwaited, 1)));
 }
 
-TEST(CheckProgram, NamesPackAndIndexOfTheTask) {
+TEST(CheckProgram, ReportsPackAndIndexOfTheTask) {
   Task labelled;
   labelled.pack = 7;
   labelled.index = 3;
@@ -84,7 +84,7 @@ TEST(CheckProgram, NeedsAnEnd) {
     EXPECT_THAT(problems(with({plain()}, {}), end), ElementsAre(problem(Code::kNoEnd, kNoTask)));
 }
 
-TEST(CheckProgram, EveryHoldHasOneOpener) {
+TEST(CheckProgram, EveryLatchHasOneOpener) {
   auto never = with({latched(0), plain()}, {{0, 1}});
   never.add_latch();
   EXPECT_THAT(problems(std::move(never), 1), ElementsAre(problem(Code::kLatchNeverOpened, 0)));
@@ -93,14 +93,14 @@ TEST(CheckProgram, EveryHoldHasOneOpener) {
   EXPECT_THAT(problems(std::move(twice), 3), ElementsAre(problem(Code::kLatchOpenedTwice, 1)));
 }
 
-TEST(CheckProgram, NothingIsSkippedInEveryStep) {
+TEST(CheckProgram, RefusesTasksThatEveryStepSkips) {
   Task never;
   never.every_steps = 0;
   EXPECT_THAT(problems(with({never, plain()}, {{0, 1}}), 1),
               ElementsAre(problem(Code::kNeverTakesPart, 0)));
 }
 
-TEST(CheckProgram, OnlyBlocksHaveIterationsToNumberBy) {
+TEST(CheckProgram, OnlyTasksInBlocksAreNumberedByIteration) {
   Task numbered;
   numbered.kind = Task::Kind::kCommunicate;
   numbered.number_stride = 1;
@@ -121,7 +121,7 @@ std::vector<PlanProblem> of_block(const std::vector<std::pair<TaskId, TaskId>>& 
 }
 const std::vector<std::pair<TaskId, TaskId>> kChain{{0, 1}, {1, 2}, {2, 3}, {3, 4}};
 
-TEST(CheckProgram, ABlockHasOneEntryAndOneExitThatWaitsForAllOfIt) {
+TEST(CheckProgram, ABlockHasOneEntryAndOneExitThatWaitsForAllItsTasks) {
   EXPECT_THAT(of_block(kChain), IsEmpty());
   EXPECT_THAT(of_block({{0, 1}, {0, 2}, {1, 3}, {2, 3}, {3, 4}}),
               ElementsAre(problem(Code::kBlockEnteredElsewhere, 2)));
@@ -138,12 +138,12 @@ TEST(CheckProgram, ABlockRunsAtLeastOnce) {
     EXPECT_THAT(of_block(kChain, repeat), ElementsAre(problem(Code::kBlockNeverEnds, 1)));
 }
 
-TEST(CheckProgram, NothingIsHeldInABlock) {
+TEST(CheckProgram, BlocksContainNoLatches) {
   EXPECT_THAT(of_block(kChain, 2, latched(0)), Contains(problem(Code::kNotAllowedInBlock, 2)));
   EXPECT_THAT(of_block(kChain, 2, opening(0)), Contains(problem(Code::kNotAllowedInBlock, 2)));
 }
 
-TEST(CheckProgram, TheEndIsInNoBlock) {
+TEST(CheckProgram, TheEndIsOutsideOfBlocks) {
   ProgramBuilder builder = with({plain(), plain()}, {{0, 1}});
   builder.repeat_since(0, 2);
   EXPECT_THAT(problems(std::move(builder), 1), Contains(problem(Code::kNotAllowedInBlock, 1)));
@@ -160,7 +160,7 @@ TEST(CheckProgram, BlocksDoNotOverlap) {
 
 // --- damage ---
 
-TEST(CheckProgram, SurvivesDamageAnywhere) {
+TEST(CheckProgram, DamagedProgramsDoNotCrashTheChecker) {
   Task shared;
   shared.kind = Task::Kind::kCompute;
   shared.cost = {TaskCost::Kind::kShares, 0, {0, 1}};

@@ -198,7 +198,7 @@ std::string difference(Runner& ours, Other& other, std::uint64_t seed, int steps
   return "";
 }
 
-TEST(ColumnRunner, MakesEveryCallOfTheRunnerInItsOrder) {
+TEST(ColumnRunner, MakesTheCallsOfTheRunnerInOrder) {
   const test::TemporaryFolder folder;
   int blocks = 0, latches = 0;
   for (std::uint64_t seed = 0; seed < 4000; ++seed) {
@@ -259,7 +259,7 @@ std::string write_rows(const std::string& path, std::int32_t rows, std::int32_t 
   return finished ? "" : finished.error().message();
 }
 
-TEST(ColumnRunner, RemembersOnlyTasksThatWaitForSomeOfTheirPredecessors) {
+TEST(ColumnRunner, StoresOnlyTasksThatStillWaitForPredecessors) {
   const test::TemporaryFolder folder;
   constexpr std::int32_t kRows = 5'000, kWidth = 40;
   ASSERT_EQ(write_rows(folder.file("rows"), kRows, kWidth), "");
@@ -311,7 +311,7 @@ bool opens_and_ends(const std::string& path) {
   return true;
 }
 
-TEST(ProgramFile, IsRefusedOrRunsToItsEndWhateverIsDamaged) {
+TEST(ProgramFile, IsRefusedOrEndsIfItIsDamaged) {
   const test::TemporaryFolder folder;
   const std::string path = folder.file("program");
   int opened = 0, refused = 0;
@@ -336,7 +336,7 @@ TEST(ProgramFile, IsRefusedOrRunsToItsEndWhateverIsDamaged) {
   EXPECT_GT(refused, 1000);
 }
 
-TEST(ProgramFile, IsRefusedIfItIsCutOff) {
+TEST(ProgramFile, IsRefusedIfItIsTruncated) {
   const test::TemporaryFolder folder;
   const std::string path = folder.file("program");
   ASSERT_TRUE(write_program_file(path, Generator(3).make()));
@@ -395,7 +395,7 @@ struct Broken {
   }
 };
 
-TEST(CheckColumns, FindsEachKindOfMistake) {
+TEST(CheckColumns, FindsEachKindOfError) {
   ASSERT_THAT(Broken().codes(), testing::IsEmpty());
   const std::vector<std::tuple<const char*, Code, std::function<void(Broken&)>>> mistakes{
       {"an edge back", Code::kDamaged, [](Broken& b) { b.successors[3] = 1; }},

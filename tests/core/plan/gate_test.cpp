@@ -72,7 +72,7 @@ TEST(CreditGate, SkipsTasksThatExceedTheCredit) {
   EXPECT_THAT(ready(1), IsEmpty()) << "40 more are too many";
   EXPECT_THAT(ready(2), ElementsAre("5-5: step 0, items 2")) << "8 are not";
   EXPECT_THAT(ready(0), IsEmpty());
-  EXPECT_THAT(done(3), ElementsAre("5-5: step 0, items 0")) << "of 0 and 1 the first";
+  EXPECT_THAT(done(3), ElementsAre("5-5: step 0, items 0")) << "item 0 precedes item 1";
   EXPECT_THAT(done(2), IsEmpty());
   EXPECT_THAT(done(0), ElementsAre("5-5: step 0, items 1"));
 }
@@ -88,7 +88,7 @@ TEST(CreditGate, WaitsForAllReplicasOfTheWorker) {
 
 /// Between steps, the gate's state is the same as before. While something is in flight it differs,
 /// so the step cannot be memoized.
-TEST(CreditGate, CanBeRememberedBetweenSteps) {
+TEST(CreditGate, StateRepeatsBetweenSteps) {
   CreditGate gate(items_of({{Bytes(4), 0}, {Bytes(4), 1}}), Bytes(4), {0, 1});
   EXPECT_TRUE(can_be_remembered(gate));
   gate.ready({0, 0, 0}, Time());
@@ -114,7 +114,7 @@ CycleGate::Options cycles(std::int64_t cycle, std::optional<Time> idle,
 /// Item 4 is ready on both replicas before item 5. But replica 1 reported item 5 in the previous
 /// cycle. So item 5 is complete when the coordinator has read the requests of replica 0, and item 4
 /// only when it has read those of replica 1. The next step keeps this order.
-TEST(CycleGate, TheCoordinatorReadsOneRankAfterTheOther) {
+TEST(CycleGate, TheCoordinatorReadsRequestsRankByRank) {
   std::vector<GateItem> all(6, {Bytes(1)});
   for (const int other : {0, 1, 2, 3}) all[other].passes = false;
   CycleGate gate(items_of(all), cycles(1000, Time(0)), {0, 2});
@@ -141,7 +141,7 @@ TEST(CycleGate, TheCoordinatorReadsOneRankAfterTheOther) {
 }
 
 /// Cycles of 10 start at 0, 10, 20, …, or as soon as the previous cycle has ended.
-TEST(CycleGate, RoundsBeginOneAfterTheOther) {
+TEST(CycleGate, RoundsStartOneAfterTheOther) {
   CycleGate gate(items_of({{}, {}, {}}), cycles(10, Time(1)), {0, 1});
   gate.ready({0, 0, 0}, Time(31));
   EXPECT_EQ(gate.next_round(Time(31)), Time(40));
@@ -157,7 +157,7 @@ TEST(CycleGate, RoundsBeginOneAfterTheOther) {
 
 /// Every replica has one stream, which starts a batch when the previous one has completed. A batch
 /// is decided even if no replica starts it yet.
-TEST(CycleGate, AReplicaCarriesOutOneBatchAtATime) {
+TEST(CycleGate, AReplicaExecutesOneBatchAtATime) {
   CycleGate gate(items_of({{Bytes(3)}, {Bytes(3)}, {Bytes(3)}}), cycles(10, Time(0), 6), {4, 2});
   for (const std::int64_t replica : {4, 5}) {
     for (const int item : {2, 1, 0}) gate.ready({replica, 0, item}, Time());
@@ -175,7 +175,7 @@ TEST(CycleGate, AReplicaCarriesOutOneBatchAtATime) {
   EXPECT_THAT(shown(gate.done({4, 0, 0})), ElementsAre("4-4: step 1, items 1"));
 }
 
-TEST(CycleGate, CannotBeRemembered) {
+TEST(CycleGate, StateNeverRepeats) {
   CycleGate gate(items_of({{}}), cycles(10, Time(0)), {0, 1});
   EXPECT_FALSE(can_be_remembered(gate));
 }
@@ -293,7 +293,7 @@ Decided several_processes(const GateItems& items, bool cached, const Requests& r
 
 /// A simulation uses one gate that knows all replicas. A real run uses one gate per process, and
 /// the gates agree with each other. Both must decide the same.
-TEST(CycleGate, ProcessesThatAgreeDecideAsOneThatKnowsAllReplicas) {
+TEST(CycleGate, OneGatePerProcessDecidesLikeOneGateForAllReplicas) {
   Random random(11);
   const GateItems items = items_of({{Bytes(40), 0, 1},
                                     {Bytes(50), 0, 2},
@@ -348,14 +348,14 @@ class SerialGate : public Gate {
   std::map<std::int64_t, Replica> replicas_;
 };
 
-TEST(Gate, HoldsAnOrderInWhichItemsStart) {
+TEST(Gate, SerialGateStartsItemsInOrder) {
   SerialGate gate(3);
   EXPECT_THAT(gate.ready({0, 0, 2}, Time()), IsEmpty());
   EXPECT_THAT(shown(gate.ready({0, 0, 0}, Time())), ElementsAre("0-0: step 0, items 0"));
   EXPECT_THAT(gate.ready({0, 0, 1}, Time()), IsEmpty());
   EXPECT_THAT(shown(gate.done({0, 0, 0})), ElementsAre("0-0: step 0, items 1"));
   EXPECT_THAT(shown(gate.done({0, 0, 1})), ElementsAre("0-0: step 0, items 2"));
-  EXPECT_FALSE(can_be_remembered(gate)) << "it does not say what its state is";
+  EXPECT_FALSE(can_be_remembered(gate)) << "its state is not comparable";
 }
 
 /// A gate that lets a replica start step s when all replicas have completed step s - 1 - `bound`. A
@@ -390,7 +390,7 @@ class StalenessGate : public Gate {
   std::set<std::pair<std::int32_t, std::int64_t>> waiting_;
 };
 
-TEST(Gate, HoldsABarrierAndABoundOfStaleness) {
+TEST(Gate, StalenessGateKeepsItsBound) {
   for (const std::int32_t bound : {0, 2}) {
     StalenessGate gate(2, bound);
     std::int32_t begun = 0;

@@ -58,7 +58,7 @@ const Durations& durations() {
 }
 ComputeRates device() { return {Bandwidth(1'000'000'000), Bandwidth(4'000'000'000)}; }
 
-TEST(Runner, FollowsEachEdgeToItsEndBeforeTheNext) {
+TEST(Runner, FollowsEdgesDepthFirst) {
   ProgramBuilder b;
   const TaskId first = b.add(compute(0));
   const TaskId left = b.add(mark(1)), right = b.add(mark(2));
@@ -78,7 +78,7 @@ TEST(Runner, FollowsEachEdgeToItsEndBeforeTheNext) {
   EXPECT_THAT(host.take(), ElementsAre("mark 2", "mark 1", "mark 3", "end"));
 }
 
-TEST(Runner, StartsATaskWhenTheLastOfItsPredecessorsIsComplete) {
+TEST(Runner, StartsATaskWhenItsLastPredecessorIsComplete) {
   ProgramBuilder b;
   const TaskId one = b.add(compute(1)), two = b.add(communicate(2)), both = b.add(mark(3)),
                end = b.add(mark(4));
@@ -99,7 +99,7 @@ TEST(Runner, StartsATaskWhenTheLastOfItsPredecessorsIsComplete) {
   }
 }
 
-TEST(Runner, StartsHeldTasksInTheOrderOfTheirArrivalBeforeTheSuccessorsOfTheirOpener) {
+TEST(Runner, OpeningALatchStartsWaitingTasksInTheOrderOfArrival) {
   ProgramBuilder b;
   const std::int32_t latch = b.add_latch();
   const TaskId one = b.add(communicate(1)), two = b.add(communicate(2)),
@@ -128,10 +128,10 @@ TEST(Runner, StartsHeldTasksInTheOrderOfTheirArrivalBeforeTheSuccessorsOfTheirOp
   runner.done(opener, host);
   EXPECT_THAT(host.take(), ElementsAre("mark 12", "mark 10", "mark 5"));
   runner.done(two, host);
-  EXPECT_THAT(host.take(), ElementsAre("mark 11", "end")) << "an open hold keeps nobody";
+  EXPECT_THAT(host.take(), ElementsAre("mark 11", "end")) << "an open latch holds no task";
 }
 
-TEST(Runner, SkipsTasksThatTakeNoPartInTheStep) {
+TEST(Runner, SkipsTasksThatAreNotInTheStep) {
   ProgramBuilder b;
   Task sometimes = communicate(1);
   sometimes.every_steps = 2;
@@ -155,7 +155,7 @@ TEST(Runner, SkipsTasksThatTakeNoPartInTheStep) {
   }
 }
 
-TEST(Runner, RunsABlockOnceAfterTheOther) {
+TEST(Runner, RunsTheIterationsOfABlockOneAfterTheOther) {
   ProgramBuilder b;
   const TaskId before = b.add(compute(0));
   const TaskId entry = b.add(compute(1));
@@ -190,7 +190,7 @@ TEST(Runner, RunsABlockOnceAfterTheOther) {
   }
 }
 
-TEST(Runner, CostsAreScaledByThePaceCopiedAtARateOrSharedExactly) {
+TEST(Runner, ComputesCostsByPaceCopyRateOrShares) {
   ProgramBuilder b;
   b.set_share_whole(3);
   const auto add = [&b](const TaskCost& cost) { return b.add(compute(0, cost)); };
@@ -209,7 +209,7 @@ TEST(Runner, CostsAreScaledByThePaceCopiedAtARateOrSharedExactly) {
       << "14 in thirds: 4, 5, 5";
 }
 
-TEST(Runner, ALongChainOfMarksNeedsNoStack) {
+TEST(Runner, ALongChainOfMarksDoesNotOverflowTheStack) {
   ProgramBuilder b;
   TaskId last = b.add(compute(0));
   const TaskId first = last;

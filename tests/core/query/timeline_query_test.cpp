@@ -174,7 +174,7 @@ TEST_F(TimelineQueries, OnlyTheNeededBlocksAreRead) {
   EXPECT_EQ(read_by("SELECT count(*) FROM packs"), 0u);
 }
 
-TEST_F(TimelineQueries, AnIdNamesOneSpanAndItsPlace) {
+TEST_F(TimelineQueries, AnIdIdentifiesOneSpan) {
   for (const std::int64_t id : {0, 19'999, 20'000, 41'234, 59'999}) {
     const auto place = query_.place_of(id);
     ASSERT_TRUE(place);
@@ -201,7 +201,7 @@ TEST_F(TimelineQueries, TwoTimelinesShareTheTables) {
   EXPECT_EQ(both.place_of(3 * kSteps + 5), (SpanPlace{1, 0, 5}));
 }
 
-TEST_F(TimelineQueries, PercentilesAreThoseOfTheSortedValues) {
+TEST_F(TimelineQueries, PercentilesMatchThoseOfTheSortedValues) {
   EXPECT_THAT(rows("SELECT percentile(value, 0), percentile(value, 50), percentile(value, 100) "
                    "FROM (SELECT 3 AS value UNION SELECT 1 UNION SELECT 7 UNION SELECT NULL)"),
               ElementsAre("1|3|7"));
@@ -220,7 +220,7 @@ TEST_F(TimelineQueries, ExamplesRunAndFindSomething) {
   }
 }
 
-TEST_F(TimelineQueries, ColumnsAreTheDescribedOnes) {
+TEST_F(TimelineQueries, ColumnsMatchTheirDescription) {
   for (const QueryTable& table : query_tables()) {
     const auto result = query_.run("SELECT * FROM " + table.name);
     ASSERT_TRUE(result) << table.name;
@@ -228,7 +228,7 @@ TEST_F(TimelineQueries, ColumnsAreTheDescribedOnes) {
   }
 }
 
-TEST_F(TimelineQueries, MistakesAreExplained) {
+TEST_F(TimelineQueries, ExplainsErrors) {
   EXPECT_THAT(error_of("SELECT * FROM span"),
               HasSubstr("no such table: span; the tables are steps"));
   EXPECT_THAT(error_of("SELECT length FROM packs"),
@@ -240,7 +240,7 @@ TEST_F(TimelineQueries, MistakesAreExplained) {
   EXPECT_EQ(error_of("SELECT 1; -- done"), "no error");
 }
 
-TEST_F(TimelineQueries, NothingCanBeChangedOrOpened) {
+TEST_F(TimelineQueries, QueriesCannotWriteOrOpenFiles) {
   for (const char* const sql :
        {"CREATE TABLE t(x)", "INSERT INTO packs VALUES (1)", "DELETE FROM spans",
         "ATTACH '/tmp/x.db' AS x", "PRAGMA journal_mode = wal", "VACUUM INTO '/tmp/x.db'",
@@ -301,7 +301,7 @@ TEST_F(TimelineQueries, AScanWithoutMatchesIsStopped) {
   EXPECT_LT(bytes->calls() - before - whole, whole);
 }
 
-TEST_F(TimelineQueries, ADamagedBlockIsAProblemOfTheRun) {
+TEST_F(TimelineQueries, ReportsADamagedBlock) {
   const auto bytes = std::make_shared<Disturbed>(two_gpus());
   const auto counted =
       TimelineReader::from_source(bytes, "pair.tutti", TimelineReader::Check::kWhenRead);

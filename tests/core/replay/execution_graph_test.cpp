@@ -21,7 +21,7 @@ using testing::HasSubstr;
 
 // --- matching ---
 
-TEST(MessageMatcher, ReceivesTakeMessagesInTheOrderOfSending) {
+TEST(MessageMatcher, ReceivesMatchMessagesInTheOrderOfSending) {
   MessageMatcher matcher;
   EXPECT_FALSE(matcher.sent(0, 5, 100));
   EXPECT_FALSE(matcher.sent(0, 5, 101));
@@ -32,7 +32,7 @@ TEST(MessageMatcher, ReceivesTakeMessagesInTheOrderOfSending) {
   EXPECT_TRUE(matcher.empty());
 }
 
-TEST(MessageMatcher, MessagesTakeTheFirstReceiveThatTheyFit) {
+TEST(MessageMatcher, MessagesMatchTheFirstSuitableReceive) {
   MessageMatcher matcher;
   constexpr std::int64_t kAny = MessageMatcher::kAny;
   EXPECT_FALSE(matcher.posted(2, 5, 1));
@@ -61,7 +61,7 @@ std::vector<std::string> problems_of_goal(const std::string& text) {
   return texts;
 }
 
-TEST(ExecutionGraph, MessagesThatAllFitHaveNoProblems) {
+TEST(ExecutionGraph, MatchingMessagesHaveNoProblems) {
   EXPECT_TRUE(problems_of_goal("num_ranks 2\n"
                                "rank 0 {\na: send 8b to 1 tag 3\nb: recv 8b from 1 tag 4\n"
                                "b requires a\n}\n"
@@ -71,7 +71,7 @@ TEST(ExecutionGraph, MessagesThatAllFitHaveNoProblems) {
       << "sends do not wait for receives";
 }
 
-TEST(ExecutionGraph, FindsWhatNeverEnds) {
+TEST(ExecutionGraph, FindsMessagesThatWaitForever) {
   EXPECT_THAT(problems_of_goal("num_ranks 2\nrank 0 {\na: recv 8b from 1 tag 4\n"
                                "b: send 8b to 1 tag 3\nb requires a\n}\n"
                                "rank 1 {\na: recv 8b from 0 tag 3\nb: send 8b to 0 tag 4\n"
@@ -160,7 +160,7 @@ class Files {
   std::map<std::string, std::string> texts_;
 };
 
-TEST(ExecutionGraph, CollectivesOfAGroupAreTheSameOnItsRanks) {
+TEST(ExecutionGraph, CollectivesOfAGroupAreMergedOverItsRanks) {
   Files files;
   files.add({compute(1, 5), collective(2, "", 100), collective(3, "tp", 64)});
   files.add({collective(1, "tp", 64), collective(2, "", 100)});
@@ -191,7 +191,7 @@ TEST(ExecutionGraph, SizesAreThoseOfTheWholeBuffer) {
   EXPECT_EQ(elements(ChakraNode::Collective::kBarrier, -1), 1);
 }
 
-TEST(ExecutionGraph, FindsCollectivesThatDoNotFit) {
+TEST(ExecutionGraph, FindsCollectivesThatDoNotMatch) {
   {
     Files files;
     files.add({collective(1, "", 100)});
@@ -226,7 +226,7 @@ TEST(ExecutionGraph, FindsCollectivesThatDoNotFit) {
   }
 }
 
-TEST(ExecutionGraph, FindsNodesThatDoNotFit) {
+TEST(ExecutionGraph, FindsInvalidNodes) {
   const auto problem = [](const std::vector<ChakraNode>& nodes) {
     Files files;
     files.add(nodes);
@@ -243,7 +243,7 @@ TEST(ExecutionGraph, FindsNodesThatDoNotFit) {
 }
 
 /// In a PyTorch trace a control dependency represents a call; in other traces it orders nodes.
-TEST(ExecutionGraph, ControlDependenciesAreCallsInTracesOfPyTorch) {
+TEST(ExecutionGraph, ControlDependenciesOfPyTorchTracesAreCalls) {
   ChakraNode second = compute(2, 7);
   second.control_dependencies = {1};
   const auto edges = [&](const std::map<std::string, std::string>& attributes) {
@@ -260,7 +260,7 @@ TEST(ExecutionGraph, ControlDependenciesAreCallsInTracesOfPyTorch) {
   EXPECT_EQ(graph->ranks[0].program.roots.size(), 2U);
 }
 
-TEST(ExecutionGraph, StreamsOfDevicesComeBeforeThoseOfHosts) {
+TEST(ExecutionGraph, StreamsOfDevicesAreNumberedBeforeThoseOfHosts) {
   ChakraNode host = compute(1, 5);
   host.on_cpu = true;
   ChakraNode device = compute(2, 5);

@@ -93,7 +93,7 @@ TEST(SimaiWorkload, TheBackwardPassGoesFromTheLastRowToTheFirst) {
   EXPECT_TRUE(problems_of(*graph).empty());
 }
 
-TEST(SimaiWorkload, ProblemsHaveTheirPlaces) {
+TEST(SimaiWorkload, ErrorsHavePositions) {
   struct Case {
     std::string text;
     int line, column;
@@ -253,7 +253,7 @@ TEST(ChakraJson, IsReadLikeTheBinaryForm) {
   EXPECT_EQ(graph_of("chakra_json.1.json").tasks(), graph.tasks());
 }
 
-TEST(ChakraJson, ProblemsHaveTheirPlaces) {
+TEST(ChakraJson, ErrorsHavePositions) {
   const auto kinds = [](const std::string& text) {
     RankFiles files;
     files.path = "file";
@@ -480,7 +480,7 @@ void read_anything(const std::string& bytes, GraphFormat format) {
   }
 }
 
-TEST(OtherWorkloads, CutAtEveryByteOrWithAByteChangedAreReadOrRefused) {
+TEST(OtherWorkloads, DamagedFilesAreReadOrRefused) {
   std::uint64_t random = 54321;
   for (const char* file : {"simai.txt", "chakra_json.0.json", "pytorch.0.json"}) {
     const std::string whole = text_of(file);
@@ -497,7 +497,7 @@ TEST(OtherWorkloads, CutAtEveryByteOrWithAByteChangedAreReadOrRefused) {
   }
 }
 
-TEST(RecogniseGraph, EverySampleByItsContent) {
+TEST(RecogniseGraph, RecognisesEverySampleByItsContent) {
   EXPECT_EQ(recognise_graph(text_of("simai.txt")), GraphFormat::kSimai);
   EXPECT_EQ(recognise_graph(text_of("chakra_json.0.json")), GraphFormat::kChakraJson);
   EXPECT_EQ(recognise_graph(text_of("pytorch.0.json")), GraphFormat::kPytorch);

@@ -38,7 +38,7 @@ Scenario good(const std::string& strategy, int workers = 2) {
   return scenario ? std::move(*scenario) : Scenario{};
 }
 
-TEST(AllReduceSpecReader, EntriesAndTextSayTheSame) {
+TEST(AllReduceSpecReader, EntriesAndTextAreEquivalent) {
   const Scenario entries = good(
       "tensorflow { multi_worker_all_reduce { all_reduce_spec { entry { algorithm: \"pscpu\" "
       "shards: 2 limit: 2048 } "
@@ -57,7 +57,7 @@ TEST(AllReduceSpecReader, EntriesAndTextSayTheSame) {
             plan_digest(python));
 }
 
-TEST(AllReduceSpecReader, LimitsAreBytesOrElementsByTheApi) {
+TEST(AllReduceSpecReader, TheApiDeterminesWhetherLimitsAreBytesOrElements) {
   const auto entries = [](const std::string& spec) {
     std::vector<int> list;
     const Scenario s =
@@ -75,7 +75,7 @@ TEST(AllReduceSpecReader, LimitsAreBytesOrElementsByTheApi) {
             (std::vector<int>{1, 1}));
 }
 
-TEST(AllReduceSpecReader, EmptyItIsTensorFlowsDefault) {
+TEST(AllReduceSpecReader, AnEmptySpecIsTensorFlowsDefault) {
   EXPECT_EQ(
       describe(good("tensorflow { multi_worker_all_reduce { all_reduce_spec {} } }").strategy),
       "pscpu/pscpu#2");
@@ -150,7 +150,7 @@ TEST(AllReduceSpecReader, ErrorsHavePositions) {
         kUnused, "Strategy.agg_small_grads_exact_group");
 }
 
-TEST(AllReduceSpecReader, WithNumPacksAndSmallGradientsOnlyTheLetterIsClear) {
+TEST(AllReduceSpecReader, RefusesBothPackingRulesUnlessValidationIsLiteral) {
   const std::string both =
       "tensorflow { multi_worker_all_reduce { num_packs: 2 agg_small_grads_max_bytes: 100 "
       "all_reduce_spec { text: "
@@ -161,7 +161,7 @@ TEST(AllReduceSpecReader, WithNumPacksAndSmallGradientsOnlyTheLetterIsClear) {
       << "TensorFlow takes num_packs";
 }
 
-TEST(AllReduceSpecReader, CommunicatorsThatSplitTheModelAreRefused) {
+TEST(AllReduceSpecReader, RefusesCommunicatorsThatSplitTheModel) {
   const auto scenario = read(
       text_of("tensorflow { multi_worker_all_reduce { all_reduce_spec { text: \"nccl\" } } }") +
       "communicator { name: \"tensor\" size: 2 algorithm: \"nccl\" splits_model: true }");
@@ -169,7 +169,7 @@ TEST(AllReduceSpecReader, CommunicatorsThatSplitTheModelAreRefused) {
               testing::ElementsAre("conflict MultiWorkerAllReduce.all_reduce_spec"));
 }
 
-TEST(AllReduceSpecReader, OneBufferIsReducedByTheEntryOfItsSize) {
+TEST(AllReduceSpecReader, ABufferUsesTheEntryOfItsSize) {
   const std::string text = text_of(
       "tensorflow { multi_worker_all_reduce { all_reduce_spec { text: \"pscpu:2k:xring\" } } }");
   for (const auto& [elements, entry] :

@@ -29,7 +29,7 @@ constexpr const char* kCluster =
     "\"n\" "
     "kind: PCIE bandwidth_gb_per_s: 6 latency_us: 1 } }";
 
-TEST(ClusterFile, SaysTheSameAsTheClusterInTheScenario) {
+TEST(ClusterFile, IsEquivalentToTheClusterInTheScenario) {
   const test::TemporaryFolder folder;
   std::filesystem::create_directory(folder.path() + "/clusters");
   static_cast<void>(folder.write("clusters/c.textproto", kCluster));
@@ -45,7 +45,7 @@ TEST(ClusterFile, SaysTheSameAsTheClusterInTheScenario) {
   EXPECT_EQ(apart->cluster->replicas(), 3);
   EXPECT_EQ(describe(*apart->cluster), describe(*whole->cluster));
   const auto there = read_scenario(apart->text, "sent", Library(apart->files));
-  ASSERT_TRUE(there) << "with the files that it names it is read anywhere: "
+  ASSERT_TRUE(there) << "with the files that it names, it can be read elsewhere: "
                      << there.error().message();
   EXPECT_EQ(describe(*there->cluster), describe(*whole->cluster));
   for (LinkId link = 0; link < whole->cluster->links(); ++link) {
@@ -54,7 +54,7 @@ TEST(ClusterFile, SaysTheSameAsTheClusterInTheScenario) {
   }
 }
 
-TEST(ClusterFile, NamesMachinesFromWhereItLies) {
+TEST(ClusterFile, MachineFilesAreRelativeToIt) {
   const test::TemporaryFolder folder;
   std::filesystem::create_directory(folder.path() + "/clusters");
   static_cast<void>(

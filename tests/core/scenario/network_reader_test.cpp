@@ -44,7 +44,7 @@ std::vector<std::string> problems(const std::string& text, const std::string& ma
 const std::string kTree =
     "kind: FAT_TREE latency_us: 2 switch_us: 0.5 fat_tree { workers_per_leaf: 4 spines: 2 ";
 
-TEST(NetworkOfScenario, UplinksFollowFromPortsSpinesAndOversubscription) {
+TEST(NetworkOfScenario, ComputesUplinksFromPortsSpinesAndOversubscription) {
   EXPECT_EQ(network_of(kTree + "}").fat_tree.uplink, Bandwidth(4 * 3'125'000'000 / 2))
       << "non-blocking";
   EXPECT_EQ(network_of(kTree + "oversubscription: 4 }").fat_tree.uplink,
@@ -60,7 +60,7 @@ TEST(NetworkOfScenario, UplinksFollowFromPortsSpinesAndOversubscription) {
   EXPECT_EQ(network_of(kTree + "}").fat_tree.switch_latency, nanoseconds(500));
 }
 
-TEST(NetworkOfScenario, HostsTakeOfMessagesOnlyOverTcp) {
+TEST(NetworkOfScenario, HostOverheadAppliesOnlyToTcp) {
   EXPECT_FALSE(network_of("kind: ONE_SWITCH latency_us: 2").host);
   EXPECT_FALSE(network_of("kind: ONE_SWITCH link: \"edr\"").host);
   ASSERT_TRUE(network_of("kind: ONE_SWITCH link: \"ethernet-25\"").host);
@@ -80,7 +80,7 @@ TEST(NetworkOfScenario, HostsTakeOfMessagesOnlyOverTcp) {
 
 /// With an oversubscription of r:1, a leaf's links to the spines carry 1/r of the bandwidth of its
 /// ports. The ratio that is computed from the graph's links must be r.
-TEST(NetworkOfScenario, OversubscriptionComesOutOfTheGraph) {
+TEST(NetworkOfScenario, TheLinksOfAFatTreeHaveTheStatedOversubscription) {
   for (const double ratio : {1.0, 2.0, 5.0}) {
     const auto scenario = read(kTree + fmt::format("oversubscription: {} }}", ratio));
     ASSERT_TRUE(scenario);
@@ -99,7 +99,7 @@ TEST(NetworkOfScenario, OversubscriptionComesOutOfTheGraph) {
 
 /// If a field is wrong, a default replaces it, and the resulting network may be impossible. Here
 /// each of eight groups would have five links. So no network is built after a wrong field.
-TEST(NetworkOfScenario, NothingIsBuiltOfAShapeWithAFieldThatDoesNotFit) {
+TEST(NetworkOfScenario, ReportsAnInvalidFieldWithoutBuildingTheNetwork) {
   const auto fly = [](const std::string& rest) {
     return problems(
         "kind: DRAGONFLY latency_us: 2 switch_us: 0.5 dragonfly { routers_per_group: 3 " + rest +
@@ -123,15 +123,15 @@ TEST(NetworkOfScenario, DragonflyLinksHaveThePortsBandwidthByDefault) {
   EXPECT_EQ(plain.dragonfly.local, Bandwidth(3'125'000'000));
   EXPECT_EQ(plain.dragonfly.global, Bandwidth(3'125'000'000));
   EXPECT_EQ(plain.dragonfly.global_latency, nanoseconds(500));
-  const Network said = network_of(
+  const Network stated = network_of(
       "kind: DRAGONFLY latency_us: 2 switch_us: 0.5 path_choice: DESTINATION dragonfly { "
       "routers_per_group: 4 "
       "global_links_per_router: 1 local_gb_per_s: 5 global_gb_per_s: 4 global_us: 0.9 }");
-  EXPECT_EQ(said.dragonfly.workers_per_router, 1);
-  EXPECT_EQ(said.dragonfly.local, Bandwidth(5'000'000'000));
-  EXPECT_EQ(said.dragonfly.global, Bandwidth(4'000'000'000));
-  EXPECT_EQ(said.dragonfly.global_latency, nanoseconds(900));
-  EXPECT_EQ(said.choice.rule, PathChoice::Rule::kDestination);
+  EXPECT_EQ(stated.dragonfly.workers_per_router, 1);
+  EXPECT_EQ(stated.dragonfly.local, Bandwidth(5'000'000'000));
+  EXPECT_EQ(stated.dragonfly.global, Bandwidth(4'000'000'000));
+  EXPECT_EQ(stated.dragonfly.global_latency, nanoseconds(900));
+  EXPECT_EQ(stated.choice.rule, PathChoice::Rule::kDestination);
 }
 
 TEST(NetworkOfScenario, LinkKindsProvideDefaults) {
@@ -141,17 +141,17 @@ TEST(NetworkOfScenario, LinkKindsProvideDefaults) {
   EXPECT_EQ(edr.latency, nanoseconds(1'500));
   EXPECT_FALSE(edr.connection);
   EXPECT_THAT(edr.source, HasSubstr("InfiniBand architecture specification"));
-  const Network said =
+  const Network stated =
       network_of("kind: ONE_SWITCH link: \"ena\" latency_us: 7 bandwidth_gb_per_s: 2", "dgx1-v100");
-  EXPECT_EQ(said.latency, nanoseconds(7'000));
-  EXPECT_EQ(said.port_bandwidth, Bandwidth(2'000'000'000));
-  EXPECT_EQ(said.connection, Bandwidth(1'250'000'000)) << "10 Gb/s per flow, from the kind";
+  EXPECT_EQ(stated.latency, nanoseconds(7'000));
+  EXPECT_EQ(stated.port_bandwidth, Bandwidth(2'000'000'000));
+  EXPECT_EQ(stated.connection, Bandwidth(1'250'000'000)) << "10 Gb/s per flow, from the kind";
   const Network tree =
       network_of("kind: FAT_TREE link: \"hdr\" fat_tree { workers_per_leaf: 4 spines: 2 }");
   EXPECT_EQ(tree.fat_tree.switch_latency, nanoseconds(180));
 }
 
-TEST(NetworkOfScenario, ItsMistakesAreAllReported) {
+TEST(NetworkOfScenario, ReportsAllErrors) {
   EXPECT_THAT(problems("latency_us: 1"), ElementsAre("missing Network.kind"));
   EXPECT_THAT(problems("kind: ONE_SWITCH"), ElementsAre("missing Network.latency_us"));
   EXPECT_THAT(problems("kind: ONE_SWITCH link: \"edt\""), ElementsAre("unknown-name Network.link"));
@@ -186,7 +186,7 @@ TEST(NetworkOfScenario, ItsMistakesAreAllReported) {
   EXPECT_THAT(links(5000), ElementsAre("too-large Dragonfly.global_links_per_router"));
 }
 
-TEST(NetworkOfScenario, ConditionsNameItsSwitches) {
+TEST(NetworkOfScenario, ConditionsCanNameItsSwitches) {
   const auto with = [](const std::string& from, const std::string& to) {
     return read(
         kTree + "}", "cpu-host", 16,
@@ -210,7 +210,7 @@ TEST(NetworkOfScenario, ConditionsNameItsSwitches) {
     EXPECT_THAT(of_one_switch.error().problems().front().text, HasSubstr(name));
 }
 
-TEST(ShippedLinks, AreReadAndCarryLessThanTheirLine) {
+TEST(ShippedLinks, HaveLessBandwidthThanTheirLineRate) {
   for (const std::string& name : test::shipped_library().names(Library::Kind::kLink)) {
     const auto file = test::shipped_library().read(Library::Kind::kLink, name, "");
     ASSERT_TRUE(file && *file);

@@ -104,7 +104,7 @@ std::string scenario_with(const std::string& strategy) {
   return "strategy { launch_us: 1 " + strategy + " }\n";
 }
 
-TEST(OldForm, EveryRowGivesTheMessagesOfTodaysForm) {
+TEST(OldForm, EveryOldFieldIsReadAsItsNewField) {
   for (const MovedField& row : moved_fields()) {
     SCOPED_TRACE(fmt::format("{} beside \"{}\"", row.was, row.beside));
     ASSERT_FALSE(value_of(row.was).empty()) << "give value_of() a value of the new row";
@@ -114,7 +114,7 @@ TEST(OldForm, EveryRowGivesTheMessagesOfTodaysForm) {
   }
 }
 
-TEST(OldForm, EveryRowIsConvertedToTextOfTheSameMessagesOnce) {
+TEST(OldForm, ConvertsEveryOldFieldAndOnlyOnce) {
   for (const MovedField& row : moved_fields()) {
     SCOPED_TRACE(fmt::format("{} beside \"{}\"", row.was, row.beside));
     const Pair strategy = strategy_of(row);
@@ -134,7 +134,7 @@ TEST(OldForm, EveryRowIsConvertedToTextOfTheSameMessagesOnce) {
   }
 }
 
-TEST(OldForm, JsonToo) {
+TEST(OldForm, ConvertsJson) {
   const std::string old_form =
       "{\"strategy\": {\"reduction\": \"MEAN\", \"allReduceSpec\": {\"text\": \"xring\"}, "
       "\"num_packs\": 2, "
@@ -162,7 +162,7 @@ const std::string kModel =
     "9 "
     "} }\n";
 
-TEST(OldForm, PlansAreTheSame) {
+TEST(OldForm, OldAndNewFieldsGiveTheSamePlan) {
   struct Case {
     std::string cluster, old_form, now;
   };
@@ -237,7 +237,7 @@ TEST(OldForm, ErrorsHavePositionsInTheText) {
         "MultiWorkerAllReduce.num_packs");
 }
 
-TEST(OldForm, OverridesByOlderNamesChangeTextsOfEitherForm) {
+TEST(OldForm, OverridesWithOldNamesChangeTextsOfEitherForm) {
   const auto plan = [](const std::string& strategy, const std::vector<std::string>& set) {
     std::vector<Override> overrides;
     for (const std::string& one : set) {
@@ -270,7 +270,7 @@ TEST(OldForm, OverridesByOlderNamesChangeTextsOfEitherForm) {
     EXPECT_EQ(plan(text, {"strategy.mirrored=", "strategy.algorithm=ring"}), ring) << text;
 }
 
-TEST(OldForm, AnOverrideReplacesWhatItExcludesButNoOtherOverride) {
+TEST(OldForm, AnOverrideRemovesFieldsThatItExcludesExceptOtherOverrides) {
   const std::string text = kEight + kModel + "strategy { algorithm: \"ring\" pytorch_ddp {} }\n";
   const auto with = [&](const std::vector<std::string>& set) {
     std::vector<Override> overrides;
@@ -281,16 +281,17 @@ TEST(OldForm, AnOverrideReplacesWhatItExcludesButNoOtherOverride) {
   ASSERT_TRUE(bytes);
   EXPECT_EQ(bytes->strategy.framework, nullptr);
   EXPECT_FALSE(with({"strategy.bytes_per_pack=7", "strategy.num_packs=2"}));
-  EXPECT_TRUE(with({"strategy.bytes_per_pack=7", "strategy.num_packs=0"})) << "0 packs say nothing";
+  EXPECT_TRUE(with({"strategy.bytes_per_pack=7", "strategy.num_packs=0"}))
+      << "num_packs: 0 has no meaning";
   EXPECT_TRUE(with({"strategy.num_packs=0", "strategy.bytes_per_pack=7"}));
   EXPECT_TRUE(
       with({"strategy.bytes_per_pack=7", "strategy.bytes_per_pack=", "strategy.num_packs=2"}));
 }
 
-TEST(OldForm, WarningsNameFieldsPlacesAndLinesToWrite) {
+TEST(OldForm, WarningsStateFieldsPositionsAndReplacements) {
   EXPECT_THAT(old_form_warning("strategy { algorithm: \"ring\" num_packs: 2 }", "f"), IsEmpty());
   EXPECT_THAT(old_form_warning("strategy {", "f"), IsEmpty())
-      << "what is broken is told by who reads it";
+      << "syntax errors are reported by the reader";
   const std::string text = "strategy {\n  all_reduce_spec {}  # mine\n  num_packs: 2\n}\n";
   EXPECT_THAT(old_form_warning(text, "f"),
               AllOf(HasSubstr("f:2:3: warning: strategy.all_reduce_spec is "
@@ -301,7 +302,7 @@ TEST(OldForm, WarningsNameFieldsPlacesAndLinesToWrite) {
                               "num_packs: 2\n")));
 }
 
-TEST(OldForm, ConvertingKeepsRemarksOrderAndMargins) {
+TEST(OldForm, ConvertingKeepsCommentsOrderAndIndentation) {
   const std::string text =
       "# a scenario\n"
       "strategy {\n"

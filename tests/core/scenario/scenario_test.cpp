@@ -55,7 +55,7 @@ TEST(Scenario, NeedsThreeLines) {
   EXPECT_EQ(s.run.steps, 3);
 }
 
-TEST(Scenario, WithTheFilesThatItNamesItIsReadAnywhereAndMakesTheSamePlan) {
+TEST(Scenario, ItsFilesSufficeToReproduceThePlanElsewhere) {
   const std::string folder = test::source_folder() + "/scenarios/";
   int read = 0;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
@@ -79,7 +79,7 @@ TEST(Scenario, WithTheFilesThatItNamesItIsReadAnywhereAndMakesTheSamePlan) {
   EXPECT_GE(read, 4);
 }
 
-TEST(PlanDigest, DiffersWhereverThePlanDoes) {
+TEST(PlanDigest, DiffersIfThePlanDiffers) {
   const auto digest = [](const std::string& workload, const std::string& strategy,
                          int workers = 2) {
     return plan_digest(
@@ -92,7 +92,7 @@ TEST(PlanDigest, DiffersWhereverThePlanDoes) {
   std::set<std::uint64_t> seen{digest(two, "algorithm: \"ring\"")};
   EXPECT_EQ(*seen.begin(), digest(two, "algorithm: \"ring\"")) << "the same again";
   EXPECT_EQ(*seen.begin(), digest(two + "forward_ms: 5", "algorithm: \"ring\""))
-      << "times are no part of it";
+      << "times are not part of the plan";
   EXPECT_TRUE(seen.insert(digest(two, "algorithm: \"pscpu\"")).second);
   EXPECT_TRUE(seen.insert(digest(two, "algorithm: \"ring\" reduction: MEAN")).second);
   EXPECT_TRUE(seen.insert(digest(two, "algorithm: \"ring\" bytes_per_pack: 0")).second);
@@ -113,7 +113,7 @@ TEST(PlanDigest, DiffersWhereverThePlanDoes) {
         seen.insert(digest(two, fmt::format(fmt::runtime(exchange), bytes, per_forward))).second);
 }
 
-TEST(Scenario, IsTheSameAsJson) {
+TEST(Scenario, JsonIsEquivalentToText) {
   const Scenario s = good(
       R"({"cluster": {"workers": [{"machine": "dgx1-v100", "count": 2}], "network": {"kind": "ONE_SWITCH", "latencyUs": 1}},
                              "workload": {"variable": [{"name": "w", "shape": ["1000"]}]}, "strategy": {"algorithm": "ring"}})");
@@ -121,7 +121,7 @@ TEST(Scenario, IsTheSameAsJson) {
   EXPECT_EQ(s.workload.bytes(), Bytes(4000));
 }
 
-TEST(Scenario, EmptyTextNamesEverythingThatIsMissing) {
+TEST(Scenario, AnEmptyTextReportsAllMissingFields) {
   EXPECT_THAT(read_scenario("", "f", test::shipped_library()),
               FailsWithAll(std::vector<test::Mistake>{{kMissing, "Scenario.strategy", 1, 1, "f"},
                                                       {kMissing, "Scenario.cluster", 1, 1, "f"},
@@ -155,7 +155,7 @@ TEST(Scenario, ReportsEveryProblemAtOnceAndInTheOrderOfTheText) {
                                               {kTooSmall, "Run.seed", 7, 22}}));
 }
 
-TEST(Scenario, ANameThatIsNoneIsShownWithTheNearest) {
+TEST(Scenario, SuggestsTheNearestNameForAnUnknownName) {
   const auto read =
       read_scenario("cluster { workers { machine: \"dgx1-v10\" } }" + kWorkload + kStrategy, "f",
                     test::shipped_library());
@@ -195,7 +195,7 @@ TEST(Conditions, NameDevicesAndLinksOfTheCluster) {
   EXPECT_FALSE(good(kCluster + kWorkload + kStrategy).run.conditions.any());
 }
 
-TEST(Conditions, ThatMakeNoSenseAreReported) {
+TEST(Conditions, RefusesInvalidValues) {
   const auto expect = [](const std::string& conditions, ProblemCode code, const std::string& field,
                          const std::string& mark) {
     expect_problem(with_conditions(conditions), code, field, mark);
@@ -242,7 +242,7 @@ TEST(Conditions, ThatMakeNoSenseAreReported) {
 
 // --- clusters ---
 
-TEST(Scenario, AConnectionCarriesSomethingOrItIsNotLimited) {
+TEST(Scenario, TheConnectionLimitIsPositiveOrAbsent) {
   const auto with = [](const std::string& limit) {
     return "cluster { workers { machine: \"cpu-host\" count: 2 } network { kind: ONE_SWITCH "
            "latency_us: 1 " +
@@ -286,7 +286,7 @@ TEST(Scenario, EveryWorkerHasTheSameNumberOfDevices) {
       kConflict, "Workers.replicas", "replicas: ^4");
 }
 
-TEST(Scenario, LinksLeadSomewhere) {
+TEST(Scenario, RefusesLinksToUnknownParts) {
   const std::string link = "kind: NVLINK bandwidth_gb_per_s: 1 latency_us: 0 }";
   expect_problem(with_machine(kGpu + "link { from: \"gpu0\" to: \"gpu1\" " + link), kUnknownName,
                  "Link.to", "\"gpu1\"");
@@ -301,7 +301,7 @@ TEST(Scenario, LinksLeadSomewhere) {
                  kMissing, "Machine.link", "machine ^{");
 }
 
-TEST(Scenario, FiguresOfMachinesMakeSense) {
+TEST(Scenario, RefusesImpossibleParametersOfMachines) {
   const auto expect = [&](const std::string& figures, ProblemCode code, const std::string& field,
                           const std::string& mark) {
     expect_problem(with_machine(kGpu + "nic { name: \"n\" bandwidth_gb_per_s: 1 }\n" +
@@ -324,7 +324,7 @@ TEST(Scenario, FiguresOfMachinesMakeSense) {
                  "[^0, 0]");
 }
 
-TEST(Scenario, SaysWhereCommunicationSlowsComputation) {
+TEST(Scenario, NotesWhetherCommunicationSlowsComputation) {
   const Library& library = test::shipped_library();
   const auto read = [&](const std::string& run, const std::string& figure) {
     return read_scenario(
@@ -351,7 +351,7 @@ TEST(Scenario, SaysWhereCommunicationSlowsComputation) {
       kTooLarge, "Workload.compute_bound_percent", "101");
 }
 
-TEST(Scenario, SeveralWorkersNeedANetworkAndCards) {
+TEST(Scenario, SeveralWorkersNeedANetworkAndNics) {
   expect_problem("cluster { workers { machine: \"dgx1-v100\" count: 2 } }" + kWorkload + kStrategy,
                  kMissing, "Cluster.network", "cluster ^{");
   const std::string of_nothing =
@@ -365,7 +365,7 @@ TEST(Scenario, SeveralWorkersNeedANetworkAndCards) {
       kMissing, "Cluster", "cluster ^{");
 }
 
-TEST(Scenario, ABandwidthThatIsMillionsOffIsFoundBeforeTheRun) {
+TEST(Scenario, RefusesABandwidthThatIsTooLowToSimulate) {
   expect_problem(
       "cluster { workers { machine: \"dgx1-v100\" count: 2 } network { kind: ONE_SWITCH "
       "latency_us: "
@@ -422,7 +422,7 @@ TEST(Scenario, ReplicasOfAWorkerMustBeIdentical) {
 
 // --- workloads and strategies ---
 
-TEST(Scenario, WorkloadsAreGivenOnce) {
+TEST(Scenario, RefusesTwoDescriptionsOfTheWorkload) {
   expect_problem(kCluster + "workload { }" + kStrategy, kMissing, "Workload.model", "workload ^{");
   expect_problem(kCluster +
                      "workload { model: \"vgg16_keras\" variable { name: \"x\" } batch: 1 }" +
@@ -443,7 +443,7 @@ TEST(Scenario, WorkloadsAreGivenOnce) {
       kConflict, "Workload.layer_times", "\"resnet50_torchvision_v100\"");
 }
 
-TEST(Scenario, StrategiesFitTheCluster) {
+TEST(Scenario, RefusesStrategiesThatDoNotFitTheCluster) {
   const auto expect = [](const std::string& strategy, ProblemCode code, const std::string& field,
                          const std::string& mark) {
     expect_problem(kCluster + kWorkload + "strategy { " + strategy + " }", code,
@@ -473,7 +473,7 @@ TEST(Scenario, StrategiesFitTheCluster) {
   EXPECT_EQ(errors_of(cpus + kWorkload + "strategy { algorithm: \"pscpu\" shards: 3 }"), "");
 }
 
-TEST(Scenario, ErrorsInNamedFilesAreReportedThere) {
+TEST(Scenario, ErrorsInNamedFilesHavePositionsInThem) {
   const std::string text =
       "cluster { workers { machine: \"broken.textproto\" } }" + kWorkload + kStrategy;
   const auto scenario =

@@ -52,7 +52,7 @@ std::vector<std::string> packs(const Scenario& s) {
   return all;
 }
 
-TEST(MultiWorkerMirrored, AutoIsTheRingOfTheRuntimeOnGpusToo) {
+TEST(MultiWorkerMirrored, AutoIsTheRuntimesRingAlsoOnGpus) {
   for (const char* text : {"tensorflow { multi_worker_mirrored { communication_options { } } }",
                            "tensorflow { multi_worker_mirrored { hints { } } }",
                            "tensorflow { multi_worker_mirrored { collective_all_reduce { } } }"}) {
@@ -65,7 +65,7 @@ TEST(MultiWorkerMirrored, AutoIsTheRingOfTheRuntimeOnGpusToo) {
   }
 }
 
-TEST(MultiWorkerMirrored, NcclIsAskedForByHintOrBySessionAndNeedsGpus) {
+TEST(MultiWorkerMirrored, NcclIsRequestedByHintOrSessionAndNeedsGpus) {
   EXPECT_EQ(
       planned(
           "tensorflow { multi_worker_mirrored { communication_options { implementation: NCCL } } }")
@@ -81,12 +81,13 @@ TEST(MultiWorkerMirrored, NcclIsAskedForByHintOrBySessionAndNeedsGpus) {
                     "implementation: AUTO } } }")
                 .strategy.algorithm,
             BaseAlgorithm::kNccl)
-      << "a call cannot take it back";
+      << "a call cannot unset it";
   const Scenario config = planned(
       "tensorflow { multi_worker_mirrored { communication_options { implementation: RING } "
       "collective_all_reduce { "
       "collective_nccl: true } } }");
-  EXPECT_EQ(config.strategy.algorithm, BaseAlgorithm::kNccl) << "the config beats the hint";
+  EXPECT_EQ(config.strategy.algorithm, BaseAlgorithm::kNccl)
+      << "the configuration overrides the hint";
   EXPECT_TRUE(config.plan.notes.has("tensorflow.session-means-nccl"));
   const Scenario hosts = planned(
       "tensorflow { multi_worker_mirrored { communication_options { implementation: NCCL } } }",
@@ -95,7 +96,7 @@ TEST(MultiWorkerMirrored, NcclIsAskedForByHintOrBySessionAndNeedsGpus) {
   EXPECT_TRUE(hosts.plan.notes.has("tensorflow.no-gpus-for-nccl"));
 }
 
-TEST(MultiWorkerMirrored, NcclForOneGradientIsWhatTheSessionSays) {
+TEST(MultiWorkerMirrored, TheSessionDecidesWhetherOneGradientUsesNccl) {
   const auto nccl = [](const std::string& how) {
     return "tensorflow { multi_worker_mirrored { communication_options { implementation: NCCL } " +
            how + " } }";
@@ -113,7 +114,7 @@ TEST(MultiWorkerMirrored, NcclForOneGradientIsWhatTheSessionSays) {
       << "its launches can be ordered";
 }
 
-TEST(MultiWorkerMirrored, TheCallsTimeoutTakesTheStrategysBack) {
+TEST(MultiWorkerMirrored, TheTimeoutOfACallOverridesThatOfTheStrategy) {
   EXPECT_EQ(
       planned(
           "tensorflow { multi_worker_mirrored { communication_options { timeout_seconds: 1.5 } } }")
@@ -136,7 +137,7 @@ TEST(MultiWorkerMirrored, TheCallsTimeoutTakesTheStrategysBack) {
             std::nullopt);
 }
 
-TEST(MultiWorkerMirrored, EveryGenerationPacksInItsOwnWay) {
+TEST(MultiWorkerMirrored, EveryGenerationHasItsOwnPacking) {
   const auto with = [](const std::string& rest) { return packs(planned(rest)); };
   EXPECT_THAT(
       with(
@@ -165,7 +166,7 @@ TEST(MultiWorkerMirrored, EveryGenerationPacksInItsOwnWay) {
   EXPECT_EQ(later.plan.packs[1].after, 0) << "a token orders them";
 }
 
-TEST(MultiWorkerMirrored, NothingIsMergedInEagerMode) {
+TEST(MultiWorkerMirrored, EagerModeMergesNoPacks) {
   const Scenario s = planned(
       "tensorflow { multi_worker_mirrored { communication_options { } collective_all_reduce { "
       "eager: true } } }");
@@ -173,7 +174,7 @@ TEST(MultiWorkerMirrored, NothingIsMergedInEagerMode) {
   EXPECT_TRUE(s.plan.notes.has("tensorflow.eager-packs-nothing"));
 }
 
-TEST(MultiWorkerMirrored, LaunchesByConfigAloneGoByDescendingKeys) {
+TEST(MultiWorkerMirrored, LaunchesByConfigurationHaveDescendingKeys) {
   const auto each = [](const std::string& how) {
     return "tensorflow { multi_worker_mirrored { communication_options { bytes_per_pack: 1 } " +
            how + " } }";
@@ -196,7 +197,7 @@ TEST(MultiWorkerMirrored, LaunchesByConfigAloneGoByDescendingKeys) {
       << "handed over in the order of the variables";
 }
 
-TEST(MultiWorkerMirrored, UpdatesFollowPacksIfTheProgramAggregates) {
+TEST(MultiWorkerMirrored, UpdatesFollowEachPackIfTheProgramAggregates) {
   EXPECT_EQ(
       planned("tensorflow { multi_worker_mirrored { communication_options { } } }").strategy.update,
       Update::kAfterAll);
@@ -211,7 +212,7 @@ TEST(MultiWorkerMirrored, UpdatesFollowPacksIfTheProgramAggregates) {
       Update::kPerPack);
 }
 
-TEST(MultiWorkerMirrored, ExplicitFieldsOverrideIt) {
+TEST(MultiWorkerMirrored, ExplicitFieldsOverrideDefaults) {
   const Scenario s = planned(
       "tensorflow { multi_worker_mirrored { communication_options { implementation: NCCL } } } "
       "launch: CONCURRENT "
@@ -221,7 +222,7 @@ TEST(MultiWorkerMirrored, ExplicitFieldsOverrideIt) {
   EXPECT_EQ(s.strategy.staging, Staging::kViaHost);
 }
 
-TEST(MultiWorkerMirrored, ContradictionsEachHaveOneLine) {
+TEST(MultiWorkerMirrored, EachContradictionIsOneError) {
   const auto wrong = [](const std::string& strategy, const std::string& kind) {
     EXPECT_THAT(test::kinds_of(read_on_two(strategy)), ElementsAre(kind)) << strategy;
   };
@@ -291,7 +292,7 @@ TEST(MultiWorkerMirrored, ContradictionsEachHaveOneLine) {
 
 // --- tf_ring ---
 
-TEST(TfRingOfAScenario, MistakesAreExplained) {
+TEST(TfRingOfAScenario, ErrorsAreExplained) {
   const auto wrong = [](const std::string& strategy, const std::string& kind) {
     EXPECT_THAT(test::kinds_of(read_on_two("algorithm: \"tf_ring\" " + strategy)),
                 ElementsAre(kind))
@@ -315,7 +316,7 @@ TEST(TfRingOfAScenario, MistakesAreExplained) {
   wrong("collective: ALL_GATHER out_of_place: true shards: 2", "conflict Strategy.tf_ring");
 }
 
-TEST(TfRingOfAScenario, GpusFollowTheirNvlinksUnlessAnOrderIsGiven) {
+TEST(TfRingOfAScenario, GpusFollowTheirNvlinksUnlessAnOrderIsSet) {
   // In a DGX-1, NVLink connects GPUs 0 to 3 with each other, 4 to 7 with each other, and i with i +
   // 4.
   const Scenario s = planned("algorithm: \"tf_ring\"");

@@ -130,7 +130,7 @@ void collect(const Descriptor& type, std::set<const Descriptor*>& types) {
   }
 }
 
-TEST_F(WrongValues, InScenariosAreErrorsAtTheirPosition) {
+TEST_F(WrongValues, AreErrorsAtTheirPositionInScenarios) {
   const Library sent = library_with(), shipped(test::source_folder() + "/scenarios");
   for (const Tried& one : all_tried()) {
     const Read read = [&library = one.reads_files ? shipped : sent](const std::string& text) {
@@ -146,7 +146,7 @@ TEST_F(WrongValues, InScenariosAreErrorsAtTheirPosition) {
   EXPECT_GT(tried, 10'000);
 }
 
-TEST_F(WrongValues, InMachineFilesAreErrorsOfTheFile) {
+TEST_F(WrongValues, AreErrorsOfMachineFiles) {
   const std::string scenario =
       fmt::format("cluster {{ {} network {{ {} }} }} workload {{ {} }} strategy {{ {} }}", kWorkers,
                   kNetworks[4], kVariables, kRing);
@@ -155,14 +155,14 @@ TEST_F(WrongValues, InMachineFilesAreErrorsOfTheFile) {
   });
 }
 
-TEST_F(WrongValues, InLinkFilesAreErrorsOfTheFile) {
+TEST_F(WrongValues, AreErrorsOfLinkFiles) {
   const Case scenario{.network = kNetworks[5]};
   try_all(message_of<proto::NetworkLink>(kLink), "l.textproto", [&](const std::string& text) {
     return read_scenario(scenario.text(), "s", library_with(Library::Kind::kLink, text));
   });
 }
 
-TEST_F(WrongValues, InClusterFilesAreErrorsOfTheFile) {
+TEST_F(WrongValues, AreErrorsOfClusterFiles) {
   const std::string scenario = fmt::format(
       "cluster {{ file: \"c.textproto\" }} workload {{ {} }} strategy {{ {} }}", kVariables, kRing);
   for (const std::string& network : kNetworks) {
@@ -174,7 +174,7 @@ TEST_F(WrongValues, InClusterFilesAreErrorsOfTheFile) {
 }
 
 /// Cells of models and profiles, which are CSV files rather than messages.
-TEST_F(WrongValues, InModelsAndProfilesAreErrorsAtTheirPosition) {
+TEST_F(WrongValues, AreErrorsAtTheirPositionInModelsAndProfiles) {
   const Case scenario{.workload =
                           "model: \"model.csv\" layer_times: \"times.csv\" flops_efficiency: 0.5"};
   const auto try_cells = [&](Library::Kind kind, const std::string& file, const std::string& head,

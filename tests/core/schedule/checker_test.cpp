@@ -42,15 +42,15 @@ Violation verdict(const Schedule& schedule) { return first_of(violations_of(sche
 
 using Kind = ViolationKind;
 
-TEST(Checker, AcceptsASoundSchedule) { EXPECT_THAT(violations_of(sound()), IsEmpty()); }
+TEST(Checker, AcceptsACorrectSchedule) { EXPECT_THAT(violations_of(sound()), IsEmpty()); }
 
-TEST(Checker, SeesAMissingStep) {
+TEST(Checker, FindsAMissingStep) {
   WrittenSchedule s = sound();
   steps(s, 2).pop_back();
   EXPECT_EQ(verdict(s), (Violation{Kind::kNeverReceived, 2, 0, -1, 1, 0, -1}));
 }
 
-TEST(Checker, SeesADeadlockAndSaysWhoWaitsForWhat) {
+TEST(Checker, FindsADeadlockAndTheStepsThatWait) {
   WrittenSchedule s = sound();
   for (Rank r = 0; r < kRanks; ++r) steps(s, r).erase(steps(s, r).begin());
   const std::vector<Violation> circle = violations_of(s);
@@ -60,13 +60,13 @@ TEST(Checker, SeesADeadlockAndSaysWhoWaitsForWhat) {
   EXPECT_EQ(first_of({circle[3]}), (Violation{Kind::kDeadlock, 1, 0, 0, 0, 0, -1}));
 }
 
-TEST(Checker, SeesALaneThatWaitsForOneThatHasEnded) {
+TEST(Checker, FindsALaneThatWaitsForALaneThatHasEnded) {
   WrittenSchedule s = sound();
   steps(s, 3).push_back(steps(s, 3).back());  // receives once more than rank 2 sends
   EXPECT_EQ(verdict(s), (Violation{Kind::kDeadlock, 3, 0, 7, 2, 0, -1}));
 }
 
-TEST(Checker, SeesADeadlockForWantOfSlots) {
+TEST(Checker, FindsADeadlockThatTooFewSlotsCause) {
   // Both ranks send twice before they receive. The schedule deadlocks with one slot per connection,
   // but not with two.
   const auto exchange = [](int credits) {
@@ -87,7 +87,7 @@ TEST(Checker, SeesADeadlockForWantOfSlots) {
   EXPECT_TRUE(check(exchange(2), nothing).empty());
 }
 
-TEST(Checker, SeesAContributionThatArrivesTwice) {
+TEST(Checker, FindsAContributionThatArrivesTwice) {
   WrittenSchedule s = sound();
   // The rank adds its own chunk a second time: it reduces the complete sum that it receives,
   // instead of only storing it.
@@ -97,7 +97,7 @@ TEST(Checker, SeesAContributionThatArrivesTwice) {
   EXPECT_EQ(verdict(s).kind, Kind::kTwice);
 }
 
-TEST(Checker, SeesAResultThatLacksAContribution) {
+TEST(Checker, FindsAMissingContribution) {
   WrittenSchedule s = sound();
   for (Step& step : steps(s, 1)) {
     if (step.kind == StepKind::kReceiveReduceSend) step.kind = StepKind::kReceiveSend;
@@ -105,7 +105,7 @@ TEST(Checker, SeesAResultThatLacksAContribution) {
   EXPECT_EQ(verdict(s).kind, Kind::kWrongSum);
 }
 
-TEST(Checker, SeesAReadOfWhatWasNeverWritten) {
+TEST(Checker, FindsAReadOfUnwrittenData) {
   WrittenSchedule s = sound();
   s.written()[0].scratch = 3;
   steps(s, 0)[0].source.buffer = Buffer::kScratch;
@@ -113,25 +113,25 @@ TEST(Checker, SeesAReadOfWhatWasNeverWritten) {
   EXPECT_EQ(verdict(s), (Violation{Kind::kNeverWritten, 0, 0, 0, 0, -1, 0}));
 }
 
-TEST(Checker, SeesRangesOutsideTheirBuffer) {
+TEST(Checker, FindsRangesOutsideTheirBuffer) {
   WrittenSchedule s = sound();
   steps(s, 0)[0].source.offset = kElements;
   EXPECT_EQ(verdict(s), (Violation{Kind::kOutside, 0, 0, 0, 0, -1, -1}));
 }
 
-TEST(Checker, SeesTwoSidesThatDisagreeOnTheLength) {
+TEST(Checker, FindsSendsAndReceivesOfDifferentLengths) {
   WrittenSchedule s = sound();
   --steps(s, 0)[0].source.count;
   EXPECT_EQ(verdict(s), (Violation{Kind::kLength, 1, 0, 1, 0, 0, -1}));
 }
 
-TEST(Checker, SeesLanesThatDoNotExist) {
+TEST(Checker, FindsLanesThatDoNotExist) {
   WrittenSchedule s = sound();
   steps(s, 0)[0].to = Peer::at(1, 7);
   EXPECT_EQ(verdict(s), (Violation{Kind::kNoSuchLane, 0, 0, 0, 1, 7, -1}));
 }
 
-TEST(Checker, SeesARaceBetweenLanes) {
+TEST(Checker, FindsARaceBetweenLanes) {
   // The replies of a gather rank must wait for its sum.
   WrittenSchedule s = WrittenSchedule::of(
       *shuffle_all_reduce(kRanks, kRanks, {0}, kElements, Engine::kCpu, Engine::kCpu));
@@ -142,7 +142,7 @@ TEST(Checker, SeesARaceBetweenLanes) {
   EXPECT_EQ(verdict(s).kind, Kind::kRace);
 }
 
-TEST(Checker, SeesASwitchReductionThatDoesNotWaitForItsInputs) {
+TEST(Checker, FindsASwitchReductionThatDoesNotWaitForItsInputs) {
   WrittenSchedule s = WrittenSchedule::of(*in_switch_all_reduce(kRanks, kElements));
   EXPECT_THAT(violations_of(s), IsEmpty());
   for (auto& rank : s.written()) {
@@ -153,7 +153,7 @@ TEST(Checker, SeesASwitchReductionThatDoesNotWaitForItsInputs) {
   EXPECT_EQ(unheard.other_rank, 1);
 }
 
-TEST(Checker, LooksAtBuffersOfAnySize) {
+TEST(Checker, ChecksBuffersOfAnySize) {
   constexpr std::int64_t kElementsOfATerabyte = std::int64_t{1} << 38;
   const auto ring = ring_all_reduce(4, kElementsOfATerabyte);
   EXPECT_THAT(check(*ring, Contract::all_reduce(4, kElementsOfATerabyte)), IsEmpty());

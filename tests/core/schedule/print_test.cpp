@@ -60,7 +60,7 @@ TEST(Print, ShowsWaitsArrivalsAndSums) {
       "0\n");
 }
 
-TEST(WrittenSchedule, HoldsWhatTheFunctionAnswers) {
+TEST(WrittenSchedule, HasTheStepsOfTheOriginalSchedule) {
   const auto shuffle = shuffle_all_reduce(7, 7, {0, 3}, 100, Engine::kCopyEngine, Engine::kCpu);
   EXPECT_EQ(print(WrittenSchedule::of(*shuffle), name), print(*shuffle, name));
 }

@@ -125,7 +125,7 @@ std::vector<OnMachines> cases() {
   return all;
 }
 
-TEST(Renumbering, LeavesEverythingAsItIsWhereSchedulesSayThatTheyAreTheSameEverywhere) {
+TEST(Renumbering, DoesNotChangeSchedulesThatReportThisSymmetry) {
   std::map<Found, int> found;
   for (const OnMachines& c : cases()) {
     const auto cluster = cluster_of(c.workers, c.gpus);
@@ -162,7 +162,7 @@ TEST(Renumbering, LeavesEverythingAsItIsWhereSchedulesSayThatTheyAreTheSameEvery
   EXPECT_EQ((found[{BaseAlgorithm::kPscpu, CollectiveKind::kAllReduce}]), 0);
 }
 
-TEST(Renumbering, IsNoticedByUnequalChunks) {
+TEST(Renumbering, ChangesSchedulesWithUnequalChunks) {
   const auto cluster = cluster_of(4, 2);
   for (const AlgorithmChoice algorithm : std::initializer_list<AlgorithmChoice>{
            BaseAlgorithm::kRing, BaseAlgorithm::kNccl, BaseAlgorithm::kHalvingDoubling, kNcclRing,
@@ -176,7 +176,7 @@ TEST(Renumbering, IsNoticedByUnequalChunks) {
 
 /// If a schedule reports that steps are identical, they must be. Rings, and algorithms composed of
 /// rings, report this for nearly all their steps.
-TEST(IdenticalSteps, DoWhatThoseAPeriodBeforeDo) {
+TEST(IdenticalSteps, RepeatTheStepsOnePeriodBefore) {
   std::map<AlgorithmChoice, int> found;
   for (const OnMachines& c : cases()) {
     const auto cluster = cluster_of(c.workers, c.gpus);

@@ -9,7 +9,7 @@
 namespace tutti::core {
 namespace {
 
-TEST(Rounds, OfARingAreTwoForEachOtherRank) {
+TEST(Rounds, ARingHasTwoForEachOtherRank) {
   for (const std::int32_t n : {2, 3, 8, 33}) {
     const Rounds rounds = rounds_of(*ring_all_reduce(n, 5 * n));
     EXPECT_EQ(rounds.chain, 2 * (n - 1)) << n;
@@ -19,7 +19,7 @@ TEST(Rounds, OfARingAreTwoForEachOtherRank) {
   }
 }
 
-TEST(Rounds, OfRecursiveDoublingAreTheLogarithm) {
+TEST(Rounds, RecursiveDoublingHasTheLogarithmOfTheRanks) {
   for (const int log : {1, 2, 3, 5}) {
     const std::int32_t n = 1 << log;
     const Rounds rounds = rounds_of(*recursive_doubling_all_reduce(n, 7, Engine::kKernel));
@@ -28,7 +28,7 @@ TEST(Rounds, OfRecursiveDoublingAreTheLogarithm) {
   }
 }
 
-TEST(Rounds, AMulticastIsAMessageToEachAndASumInASwitchIsOne) {
+TEST(Rounds, AMulticastIsAMessagePerRankAndASwitchReductionIsOneMessage) {
   // Every rank sends a signal to all others, lets the switch add a shard, and sends the sum.
   const Rounds rounds = rounds_of(*in_switch_all_reduce(4, 8));
   EXPECT_EQ(rounds.chain, 3);

@@ -36,7 +36,7 @@ bool complains_about(const std::vector<StrategyProblem>& problems, const std::st
                      [&](const StrategyProblem& p) { return p.field == field; });
 }
 
-TEST(AlgorithmTable, EveryNameIsReadAsWhatItIsShownBy) {
+TEST(AlgorithmTable, NamesConvertToAlgorithmsAndBack) {
   for (const AlgorithmChoice algorithm : algorithms())
     EXPECT_EQ(parse_algorithm(to_string(algorithm)), algorithm);
   const auto names = algorithm_names();
@@ -50,7 +50,7 @@ TEST(AlgorithmTable, EveryNameIsReadAsWhatItIsShownBy) {
     EXPECT_FALSE(parse_algorithm(none)) << none;
 }
 
-TEST(AlgorithmTable, ChoicesCanBeKeys) {
+TEST(AlgorithmTable, ChoicesCanBeHashedAndOrdered) {
   std::unordered_set<AlgorithmChoice> hashed;
   std::set<AlgorithmChoice> ordered;
   std::set<std::size_t> hashes;
@@ -64,7 +64,7 @@ TEST(AlgorithmTable, ChoicesCanBeKeys) {
   EXPECT_EQ(hashes.size(), algorithms().size());
 }
 
-TEST(AlgorithmTable, CombinationsExistOrAreRefusedWithThoseThatDo) {
+TEST(AlgorithmTable, RefusesMissingCombinationsAndListsTheExistingOnes) {
   std::set<std::string> existing;
   for (const BaseAlgorithm inside : base_algorithms()) {
     for (const BaseAlgorithm across : base_algorithms()) {
@@ -89,7 +89,7 @@ TEST(AlgorithmTable, CombinationsExistOrAreRefusedWithThoseThatDo) {
     EXPECT_FALSE(why_no_combination(unknown)) << unknown;
 }
 
-TEST(AlgorithmTable, CombinationsHaveWhatTheirHalvesHave) {
+TEST(AlgorithmTable, CombinationsHaveThePropertiesOfTheirStages) {
   const auto both = [](BaseAlgorithm inside, BaseAlgorithm across) -> const AlgorithmTraits& {
     return traits(AlgorithmChoice(inside, across));
   };
@@ -118,7 +118,7 @@ TEST(AlgorithmTable, CombinationsHaveWhatTheirHalvesHave) {
 
 /// problems_of() must agree with the table about collectives, devices, shards and powers of two.
 /// Every supported combination must yield a schedule that the checker proves.
-TEST(AlgorithmTable, SaysWhatCanBeMade) {
+TEST(AlgorithmTable, MatchesTheSupportedSchedules) {
   int made = 0;
   for (const auto& [workers, gpus] :
        {std::pair{4, 2}, std::pair{2, 4}, std::pair{4, 0}, std::pair{3, 1}, std::pair{6, 0}}) {
@@ -159,7 +159,7 @@ TEST(AlgorithmTable, SaysWhatCanBeMade) {
   EXPECT_GT(made, 150);
 }
 
-TEST(AlgorithmTable, AcrossWorkersIsThereWhereNcclIsInside) {
+TEST(AlgorithmTable, NcclInsideWorkersHasAStageAcrossWorkers) {
   const auto cluster = cluster_of(4, 2);
   for (const AlgorithmTraits& one : all_traits()) {
     if (one.nccl != NcclPart::kInsideWorkers) continue;
@@ -170,7 +170,7 @@ TEST(AlgorithmTable, AcrossWorkersIsThereWhereNcclIsInside) {
     for (Rank r = 1; r < cluster->replicas(); r += 2) {
       for (Lane l = 0; l < across->schedule->lanes(r); ++l) sends += across->schedule->steps(r, l);
     }
-    EXPECT_EQ(sends, 0) << one.name << ": who is not the first of its worker has no steps";
+    EXPECT_EQ(sends, 0) << one.name << ": only the first rank of a worker has steps";
   }
 }
 

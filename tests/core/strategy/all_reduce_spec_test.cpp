@@ -53,7 +53,7 @@ std::vector<LimitedGradient> float32(const std::vector<std::int64_t>& elements) 
 
 // --- texts of TensorFlow's users ---
 
-TEST(TensorFlowSpec, PythonIsCompletedAsMultiWorkerAllReduceCompletesIt) {
+TEST(TensorFlowSpec, CompletesPythonSpecsLikeMultiWorkerAllReduce) {
   for (const Data& c : golden_cases("MultiWorkerAllReduce.all_reduce_spec")) {
     SCOPED_TRACE(test::golden_name(c));
     const auto read = parse_spec(c["input"]["all_reduce_spec"].text());
@@ -81,7 +81,7 @@ TEST(TensorFlowSpec, PythonIsCompletedAsMultiWorkerAllReduceCompletesIt) {
   }
 }
 
-TEST(TensorFlowSpec, TextIsReadAsTfCnnBenchmarksReadIt) {
+TEST(TensorFlowSpec, ReadsTextLikeTfCnnBenchmarks) {
   for (const Data& c : golden_cases("tf_cnn_benchmarks all_reduce_spec grammar")) {
     SCOPED_TRACE(test::golden_name(c));
     const auto read = parse_spec(c["input"]["spec"].text());
@@ -96,7 +96,7 @@ TEST(TensorFlowSpec, TextIsReadAsTfCnnBenchmarksReadIt) {
   }
 }
 
-TEST(TensorFlowSpec, TheExampleOfItsDocumentation) {
+TEST(TensorFlowSpec, ReadsTheExampleOfTheDocumentation) {
   const auto read = parse_spec("pscpu:2k:pscpu#2:64k:xring");
   ASSERT_TRUE(read);
   EXPECT_THAT(tuples(read->entries), ElementsAre(Tuple{"pscpu", 1, 2048}, Tuple{"pscpu", 2, 65536},
@@ -116,7 +116,7 @@ TEST(TensorFlowSpec, SuffixesArePowersOf1024) {
   }
 }
 
-TEST(TensorFlowSpec, MistakesInTextsSayWhichCharacter) {
+TEST(TensorFlowSpec, ErrorsStateTheCharacter) {
   for (const auto& [text, at] :
        std::vector<std::pair<std::string, std::size_t>>{{"", 0},
                                                         {"pscpu:2k", 8},
@@ -143,7 +143,7 @@ TEST(TensorFlowSpec, MistakesInTextsSayWhichCharacter) {
   }
 }
 
-TEST(TensorFlowSpec, ParenthesesAloneMakeNoTuple) {
+TEST(TensorFlowSpec, ParenthesesAloneAreNotATuple) {
   EXPECT_THAT(tuples(spec_of("('pscpu')").entries), ElementsAre(Tuple{"pscpu", 1, -1}));
   EXPECT_THAT(tuples(spec_of(" [ ( \"nccl\" , ) , ] ").entries), ElementsAre(Tuple{"nccl", 1, -1}));
   EXPECT_TRUE(spec_of("[]").entries.empty());
@@ -151,7 +151,7 @@ TEST(TensorFlowSpec, ParenthesesAloneMakeNoTuple) {
 
 // --- names of algorithms ---
 
-TEST(TensorFlowSpec, NamesThatTensorFlowDoesNotReduceByAreRefused) {
+TEST(TensorFlowSpec, RefusesAlgorithmsThatTensorFlowDoesNotHave) {
   for (const Data& c : golden_cases("MultiWorkerAllReduce.alg")) {
     SCOPED_TRACE(test::golden_name(c));
     const std::string name = c["input"]["alg"].text();
@@ -168,7 +168,7 @@ TEST(TensorFlowSpec, NamesThatTensorFlowDoesNotReduceByAreRefused) {
 
 // --- the entry of a gradient ---
 
-TEST(AllReduceSpec, GradientsOfExactlyTheLimitAreTaken) {
+TEST(AllReduceSpec, LimitsAreInclusive) {
   AllReduceSpec spec = spec_of("pscpu:100:xring:200:nccl");
   spec.limit_unit = LimitUnit::kElements;
   EXPECT_THAT(entries_of(spec, float32({100, 101, 200, 201, 0})), ElementsAre(0, 1, 1, 2, 0));
@@ -176,7 +176,7 @@ TEST(AllReduceSpec, GradientsOfExactlyTheLimitAreTaken) {
   EXPECT_THAT(entries_of(spec, float32({25, 26, 50, 51, 0})), ElementsAre(0, 1, 1, 2, 0));
 }
 
-TEST(TensorFlowSpec, ResultsComeEntryByEntry) {
+TEST(TensorFlowSpec, ResultsAreOrderedByEntry) {
   for (const Data& c : golden_cases("MultiWorkerAllReduce.result_order")) {
     SCOPED_TRACE(test::golden_name(c));
     AllReduceSpec spec = spec_of(c["input"]["all_reduce_spec"].text());
@@ -207,10 +207,11 @@ TEST(AllReduceSpec, EntriesHaveTheDefaultsOfTheirAlgorithm) {
   for (const Strategy& one : {nccl, pscpu, xring}) EXPECT_FALSE(one.spec);
   strategy.staging = Staging::kDirect;
   strategy.requested_staging = true;
-  EXPECT_EQ(for_entry(strategy, 1).staging, Staging::kDirect) << "what is asked for holds for all";
+  EXPECT_EQ(for_entry(strategy, 1).staging, Staging::kDirect)
+      << "the setting applies to all entries";
 }
 
-TEST(AllReduceSpec, TheUsualOneNeedsTwoWorkers) {
+TEST(AllReduceSpec, TheDefaultNeedsTwoWorkers) {
   Strategy strategy =
       Strategy::for_algorithm(AlgorithmChoice(BaseAlgorithm::kPscpu, BaseAlgorithm::kPscpu));
   strategy.spec = AllReduceSpec::usual();

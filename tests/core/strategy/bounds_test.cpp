@@ -16,7 +16,7 @@ test::PlainRates fast_links() {
   return rates;
 }
 
-TEST(AllReduceBound, IsTheRingsShareForAlikeDevicesOnOneSwitch) {
+TEST(AllReduceBound, IsTheTimeOfARingForIdenticalDevicesOnOneSwitch) {
   const test::PlainRates rates = fast_links();
   for (const int n : {2, 3, 16, 1000}) {
     const auto cluster = test::plain_cluster(n, rates);
@@ -29,7 +29,7 @@ TEST(AllReduceBound, IsTheRingsShareForAlikeDevicesOnOneSwitch) {
   }
 }
 
-TEST(AllReduceBound, ItsLatencyIsWhatStaysWhereNothingIsSent) {
+TEST(AllReduceBound, TheLatencyPartDoesNotDependOnTheSize) {
   test::PlainRates rates;
   rates.latency = microseconds(7);
   const auto cluster = test::plain_cluster(4, rates);
@@ -38,7 +38,7 @@ TEST(AllReduceBound, ItsLatencyIsWhatStaysWhereNothingIsSent) {
   EXPECT_LT(all_reduce_bound(*cluster, Bytes(1)).time - rates.latency, nanoseconds(100));
 }
 
-TEST(AllReduceBound, OfANetworkThatAddsIsEveryByteOnceOverTheCards) {
+TEST(AllReduceBound, WithInNetworkReductionEveryByteCrossesTheNicsOnce) {
   const test::PlainRates rates = fast_links();
   for (const int n : {2, 3, 16, 1000}) {
     const auto cluster = test::plain_cluster(n, rates);
@@ -48,12 +48,12 @@ TEST(AllReduceBound, OfANetworkThatAddsIsEveryByteOnceOverTheCards) {
   }
 }
 
-TEST(AllReduceBound, NothingToDoTakesNoTime) {
+TEST(AllReduceBound, IsZeroWithoutCommunication) {
   EXPECT_EQ(all_reduce_bound(*test::plain_cluster(1), Bytes(1000)).time, Time());
   EXPECT_EQ(all_reduce_bound(*test::plain_cluster(4), Bytes(0)).time, Time());
 }
 
-TEST(AllReduceBound, ASwitchThatAddsHalvesIt) {
+TEST(AllReduceBound, ASwitchThatReducesHalvesIt) {
   const auto bound_with = [](bool adds) {
     const Cluster cluster({{test::switch_machine(8, {}, adds), 1}}, 8, std::nullopt);
     return all_reduce_bound(cluster, Bytes(100'000'000));
@@ -63,7 +63,7 @@ TEST(AllReduceBound, ASwitchThatAddsHalvesIt) {
   EXPECT_FALSE(bound_with(true).reason.empty());
 }
 
-TEST(AllReduceBound, SeesTheNetworkOfManyGpus) {
+TEST(AllReduceBound, IncludesTheNetworkOfManyGpus) {
   const auto machine =
       *load_machine(test::source_folder() + "/scenarios/machines/dgx1-v100.textproto");
   const Cluster cluster({{machine, 16}}, 8,
@@ -76,7 +76,7 @@ TEST(AllReduceBound, SeesTheNetworkOfManyGpus) {
       << "1 GB over 4 x 12.5 GB/s per worker";
 }
 
-TEST(StepBound, AddsWhatIsStillToBeSentAfterTheLastGradients) {
+TEST(StepBound, AddsTheCommunicationAfterTheLastGradients) {
   const auto cluster = test::plain_cluster(4);
   Workload w;
   for (const std::int64_t elements : {std::int64_t{1'000'000}, std::int64_t{10}}) {

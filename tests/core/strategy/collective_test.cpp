@@ -46,7 +46,7 @@ std::string tensorflow_name(const Collective& collective, Rank rank) {
   return "w" + std::to_string(id.worker) + "/" + name.substr(0, 3) + ":" + name.substr(3);
 }
 
-TEST(TensorFlowPacking, GatherGpusOfPsgpu) {
+TEST(TensorFlowPacking, PsgpuGathersOnTheExpectedGpus) {
   for (const Data& c : golden_cases("psgpu.gather_groups")) {
     const auto cluster = gpu_cluster(static_cast<int>(c["input"]["workers"].number()),
                                      static_cast<int>(c["input"]["gpus_per_worker"].number()));
@@ -95,7 +95,7 @@ TEST(TensorFlowPacking, SecondStageOfHierarchicalShuffles) {
   }
 }
 
-TEST(Pscpu, PacksTakeTurnsAtTheWorkersCpus) {
+TEST(Pscpu, PacksAlternateBetweenTheCpusOfWorkers) {
   const auto cluster = gpu_cluster(4, 1);
   const auto summing_at = [&](int index) {
     return adding_ranks(make_all_reduce(*cluster, strategy(BaseAlgorithm::kPscpu, 2),
@@ -119,7 +119,7 @@ TEST(Nccl, SmallPacksUseFewChannels) {
   EXPECT_EQ(lanes(1 << 20), 8);
 }
 
-TEST(Nccl, ChannelsLeaveAndEnterWorkersAtDifferentGpus) {
+TEST(Nccl, ChannelsEnterAndLeaveWorkersAtDifferentGpus) {
   const auto cluster = gpu_cluster(2, 4);
   Strategy s = strategy(BaseAlgorithm::kNccl);
   s.channels = 4;

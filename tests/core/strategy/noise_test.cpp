@@ -21,7 +21,7 @@ Noise noise(Noise::Kind kind) {
   return n;
 }
 
-TEST(FixedPoint, LogarithmAndPowerAreThoseOfTheLibrary) {
+TEST(FixedPoint, LogarithmAndPowerMatchTheStandardLibrary) {
   Random random(5);
   for (int i = 0; i < 20'000; ++i) {
     const std::uint64_t x = random.next() >> random.below(64);
@@ -42,14 +42,14 @@ TEST(FixedPoint, LogarithmAndPowerAreThoseOfTheLibrary) {
   EXPECT_EQ(exp2_fixed(~std::uint64_t{0}), std::uint64_t{1} << 62) << "no further";
 }
 
-TEST(Noise, IsNoneWithoutKindOrMean) {
+TEST(Noise, IsOffWithoutKindOrMean) {
   EXPECT_EQ(noisy_pace({}, 1, 2, 3), 1'000'000);
   Noise none = noise(Noise::Kind::kExponential);
   none.mean_ppm = 0;
   EXPECT_EQ(noisy_pace(none, 1, 2, 3), 1'000'000);
 }
 
-TEST(Noise, NeverMakesFasterAndMakesSlowerByTheMean) {
+TEST(Noise, SlowsComputationByTheMeanAndNeverSpeedsItUp) {
   for (const Noise::Kind kind :
        {Noise::Kind::kExponential, Noise::Kind::kPareto, Noise::Kind::kBernoulli}) {
     double sum = 0;
@@ -79,7 +79,7 @@ double last_of(const Noise& n, std::int64_t replicas) {
 
 /// According to Agarwal, Garg and Vishnoi, the delay of the slowest replica grows with the
 /// logarithm, or with a power, of the number of replicas.
-TEST(Noise, TheLastOfManyIsAsLateAsTheoryHasIt) {
+TEST(Noise, TheDelayOfTheSlowestReplicaMatchesTheory) {
   for (const std::int64_t n : {1, 2, 8, 64, 256}) {
     double harmonic = 0;
     for (std::int64_t i = 1; i <= n; ++i) harmonic += 1.0 / static_cast<double>(i);
@@ -101,7 +101,7 @@ TEST(Noise, TheLastOfManyIsAsLateAsTheoryHasIt) {
   }
 }
 
-TEST(Noise, OfOneReplicaAndStepTellsNothingOfTheNextOnes) {
+TEST(Noise, IsIndependentBetweenReplicasAndSteps) {
   const Noise n = noise(Noise::Kind::kBernoulli);  // counts how often neighbours are hit together
   const auto hit = [&](std::uint64_t seed, std::int64_t replica, std::int32_t step) {
     return noisy_pace(n, seed, replica, step) > 1'000'000 ? 1 : 0;
@@ -119,12 +119,12 @@ TEST(Noise, OfOneReplicaAndStepTellsNothingOfTheNextOnes) {
     EXPECT_NEAR(both, expected, 5 * std::sqrt(expected));
 }
 
-TEST(Noise, IsTheSameOnEveryMachine) {
+TEST(Noise, IsTheSameOnEveryPlatform) {
   EXPECT_EQ(noisy_pace(noise(Noise::Kind::kExponential), 42, 7, 3), 1'020'269);
   EXPECT_EQ(noisy_pace(noise(Noise::Kind::kPareto), 42, 7, 3), 1'018'691);
 }
 
-TEST(Noise, HasAnEnd) {
+TEST(Noise, IsBounded) {
   Noise wild = noise(Noise::Kind::kPareto);
   wild.mean_ppm = 10'000'000;
   wild.tail_index_milli = 1'010;

@@ -61,7 +61,7 @@ double bound_on(const std::string& cluster) {
   return bound ? to_us(bound->time) / 1e6 : -1;
 }
 
-TEST(FabricBound, IsThatOfTheNarrowestCutByHand) {
+TEST(FabricBound, MatchesNarrowestCutsComputedByHand) {
   // A GPU of a DGX A100 receives 15 of 16 parts over 240 GB/s of NVLink and 24 GB/s of PCIe.
   EXPECT_NEAR(bound_on(std::string("workers { machine: \"dgx-a100\" count: 2 }") + kOneSwitch),
               15.0 / 16 / (240 + 24), 1e-9);
@@ -85,7 +85,7 @@ TEST(FabricBound, IsThatOfTheNarrowestCutByHand) {
   EXPECT_NEAR(bound_on(kFatTree), 15.0 / 16 / 25, 1e-9);
 }
 
-TEST(FabricBound, IsNeverAboveThatOfFreeRoutes) {
+TEST(FabricBound, IsNeverAboveTheBoundWithFreeRoutes) {
   for (const std::string& cluster : {std::string("workers { machine: \"dgx1-v100\" }"),
                                      std::string(kRing), std::string(kFatTree)}) {
     const auto scenario = scenario_on(cluster);
@@ -123,13 +123,13 @@ constexpr std::array kWithTrees{CollectiveKind::kAllGather, CollectiveKind::kRed
 
 class OnCluster : public testing::TestWithParam<std::string> {};
 
-TEST_P(OnCluster, TreesComeWithinTwoPercentOfTheBound) {
+TEST_P(OnCluster, TreesAreWithinTwoPercentOfTheBound) {
   const FabricGraph graph = fabric_on(GetParam());
   for (const CollectiveKind kind : kWithTrees)
     EXPECT_LE(closest_to_bound(graph, kind), 1.02) << to_string(kind);
 }
 
-TEST(PinnedRoutes, DivideALinkThatManyRoutesShare) {
+TEST(PinnedRoutes, ShareTheBandwidthOfACommonLink) {
   // Six pairs of GPUs without a common NVLink share 6 GB/s between the CPUs. GPUs 4 and 5 get half
   // of them each.
   const FabricGraph graph = fabric_on(kSixGpus);
@@ -160,7 +160,7 @@ std::optional<double> switch_bound_on(const std::string& cluster, CollectiveKind
   return bound ? std::optional(to_us(*bound) / 1e6) : std::nullopt;
 }
 
-TEST(SwitchBound, IsThatOfTheNarrowestCutByHand) {
+TEST(SwitchBound, MatchesNarrowestCutsComputedByHand) {
   const std::string nodes = "workers { machine: \"hgx-h100\" count: ";
   // A GPU sends its buffer once over 370.8 GB/s of NVLink.
   EXPECT_NEAR(*switch_bound_on(nodes + "1 }", CollectiveKind::kAllReduce), 1 / 370.8, 1e-8);
@@ -219,7 +219,7 @@ INSTANTIATE_TEST_SUITE_P(
                     std::string("workers { machine: \"dgx-a100\" count: 2 }") + kOneSwitch, kRing,
                     kSixGpus, kFatTree));
 
-TEST(FabricOfCluster, RefusesWhatHasNoSchedule) {
+TEST(FabricOfCluster, RefusesClustersWithoutASchedule) {
   const auto refused = [](const std::string& cluster) {
     const auto scenario = scenario_on(cluster);
     EXPECT_TRUE(scenario) << cluster;

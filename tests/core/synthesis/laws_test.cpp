@@ -26,7 +26,7 @@ Contributions some_contributions(int number, const FabricGraph& graph) {
                          : one_of_each(graph.ranks);
 }
 
-TEST(MaxFlow, OfAGridIsItsNarrowestCut) {
+TEST(MaxFlow, EqualsTheNarrowestCut) {
   MaxFlow flow(4);
   flow.add_arc(0, 1, 7);
   flow.add_arc(0, 2, 5);
@@ -41,7 +41,7 @@ TEST(MaxFlow, OfAGridIsItsNarrowestCut) {
   EXPECT_EQ(flow.run(0, 3), 8);
 }
 
-TEST(Optimum, IsThatOfAllCutsOfRandomGraphs) {
+TEST(Optimum, MatchesTheMinimumOverAllCutsOfRandomGraphs) {
   std::mt19937 random(11);
   int connected = 0;
   for (int number = 0; number < kGraphs; ++number) {
@@ -57,7 +57,7 @@ TEST(Optimum, IsThatOfAllCutsOfRandomGraphs) {
   EXPECT_GT(connected, 300);
 }
 
-TEST(TreeSize, RoundsDownAndComesCloserToTheOptimumWithMoreTrees) {
+TEST(TreeSize, RoundsDownAndApproachesTheOptimumWithMoreTrees) {
   std::mt19937 random(12);
   for (int number = 0; number < kGraphs; ++number) {
     const FabricGraph graph = random_graph(random);
@@ -90,7 +90,7 @@ FabricGraph as_fabric(const RankGraph& ranks) {
   return graph;
 }
 
-TEST(EdgeSplitting, LosesNothingAndTreesSpanWithinCapacities) {
+TEST(EdgeSplitting, KeepsTheOptimumAndTreesFitTheCapacities) {
   std::mt19937 random(13);
   int packed = 0;
   for (int number = 0; number < kGraphs; ++number) {
@@ -127,7 +127,7 @@ TEST(EdgeSplitting, LosesNothingAndTreesSpanWithinCapacities) {
   EXPECT_GT(packed, 300);
 }
 
-TEST(EdgeSplitting, StopsWhenItIsTold) {
+TEST(EdgeSplitting, CanBeStopped) {
   std::mt19937 random(14);
   FabricGraph graph = random_graph(random);
   while (graph.nodes() == graph.ranks || !optimum_of(graph, one_of_each(graph.ranks)))

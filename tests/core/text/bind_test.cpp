@@ -71,7 +71,7 @@ TEST(Bind, NumbersMayHaveUnits) {
   EXPECT_EQ(message.strategy().algorithm(), "ring");
 }
 
-TEST(Bind, OnlyJsonHasNumbersInQuotes) {
+TEST(Bind, OnlyJsonAcceptsQuotedNumbers) {
   EXPECT_EQ(errors_of("cluster { network { latency_us: \"1.5\" } }\nstrategy { shards: \"2\" }"),
             "1:33 wrong-type Network.latency_us\n2:20 wrong-type Strategy.shards");
   Problems problems;
@@ -85,7 +85,7 @@ TEST(Bind, OnlyJsonHasNumbersInQuotes) {
   EXPECT_THAT(error.problems()[1].text, testing::Not(testing::HasSubstr("without quotes")));
 }
 
-TEST(Bind, AcceptsJsonsConventions) {
+TEST(Bind, AcceptsJsonConventionsOfProtobuf) {
   proto::Scenario message;
   EXPECT_EQ(
       bind_text(
@@ -97,7 +97,7 @@ TEST(Bind, AcceptsJsonsConventions) {
   EXPECT_FALSE(message.run().has_steps());
 }
 
-TEST(Bind, AMessageIsWholeOnlyIfAllThatWasWrittenInItWasBound) {
+TEST(Bind, AMessageIsCompleteOnlyIfAllItsFieldsAreValid) {
   const auto whole = [](const std::string& text) {
     Problems problems;
     SourceMap sources("f");
@@ -125,7 +125,7 @@ TEST(Bind, AMessageIsWholeOnlyIfAllThatWasWrittenInItWasBound) {
   EXPECT_EQ(whole(run + "name: 5 cluster { network { } }"), std::tuple(false, true, true, true));
 }
 
-TEST(Bind, ReportsEveryMisfitAtItsPlace) {
+TEST(Bind, ReportsEveryWrongTypeAtItsPosition) {
   EXPECT_EQ(errors_of("nmae: \"x\"\n"
                       "run {\n"
                       "  steps: 99999999999\n"
@@ -148,7 +148,7 @@ TEST(Bind, ReportsEveryMisfitAtItsPlace) {
             "10:54 wrong-type Workload.model");
 }
 
-TEST(Bind, LimitsOfWholeNumbersFitAndTheNextOnesDoNot) {
+TEST(Bind, AcceptsIntegersUpToTheLimitsOfTheirType) {
   proto::Scenario message;
   EXPECT_EQ(
       bind_text("strategy { bytes_per_pack: -9223372036854775808 channels: 2147483647 }", message),
@@ -161,7 +161,7 @@ TEST(Bind, LimitsOfWholeNumbersFitAndTheNextOnesDoNot) {
   EXPECT_EQ(errors_of("strategy { num_packs: 2147483648 }"), "1:23 too-large Strategy.num_packs");
 }
 
-TEST(Bind, ANumberHasOneSign) {
+TEST(Bind, RefusesTwoSigns) {
   for (const char* text : {"--5", "---5", "0x-5", "-0x-5", "0x5.0", "+5", "-", ""}) {
     EXPECT_EQ(errors_of(std::string("strategy { bytes_per_pack: \"") + text + "\" }"),
               "1:28 wrong-type Strategy.bytes_per_pack")
@@ -172,7 +172,7 @@ TEST(Bind, ANumberHasOneSign) {
   }
 }
 
-TEST(Bind, StopsWhereThereAreTooManyMistakesToRead) {
+TEST(Bind, StopsAfterTooManyErrors) {
   Value root;
   for (int i = 1; i <= 100'000; ++i) root.fields.push_back({"nonsense", {i, 1}, {}});
   proto::Scenario message;
@@ -182,7 +182,7 @@ TEST(Bind, StopsWhereThereAreTooManyMistakesToRead) {
   EXPECT_EQ(problems.size(), 200u);
 }
 
-TEST(Bind, APlainValueIsNoScenario) { EXPECT_EQ(errors_of("[1, 2]"), "1:1 wrong-type Scenario"); }
+TEST(Bind, RefusesAPlainValue) { EXPECT_EQ(errors_of("[1, 2]"), "1:1 wrong-type Scenario"); }
 
 /// Sets random fields of a message, to any depth of the schema.
 void fill_randomly(google::protobuf::Message& message, Random& random, int depth) {
@@ -242,7 +242,7 @@ void fill_randomly(google::protobuf::Message& message, Random& random, int depth
   }
 }
 
-TEST(Bind, ReadsWhatProtobufsOwnPrintersWrite) {
+TEST(Bind, ReadsTheOutputOfProtobufsPrinters) {
   Random random(1);
   for (int i = 0; i < 300; ++i) {
     proto::Scenario written;

@@ -9,7 +9,7 @@ namespace {
 
 using test::placed;
 
-TEST(Csv, ReadsRemarksHeaderAndQuotedCells) {
+TEST(Csv, ReadsCommentsHeaderAndQuotedCells) {
   Problems problems;
   const CsvTable table = parse_csv(
       "# batch: 128\n# just talk\nname,note\nx,\"a, \"\"b\"\"\nc\"\ny,\r\n", "f", problems);
@@ -36,7 +36,7 @@ TEST(Csv, ReportsRaggedRowsOpenQuotesAndAMissingHeader) {
   EXPECT_EQ(placed(none), "1:1 missing");
 }
 
-TEST(Csv, RemarksEndWithTheHeader) {
+TEST(Csv, CommentsAreOnlyAllowedBeforeTheHeader) {
   Problems problems;
   const CsvTable table = parse_csv("# a: 1\nname,note\n#1,x\n# b: 2\n", "f", problems);
   EXPECT_EQ(placed(problems), "4:1 syntax");
@@ -45,7 +45,7 @@ TEST(Csv, RemarksEndWithTheHeader) {
   EXPECT_EQ(table.rows[0].cells[0].text, "#1");
 }
 
-TEST(Csv, ColumnsDiffer) {
+TEST(Csv, RefusesEqualColumnNames) {
   Problems problems;
   parse_csv("a,b,a\n", "f", problems);
   EXPECT_EQ(placed(problems), "1:5 duplicate a");
@@ -61,7 +61,7 @@ TEST(Csv, IsUtf8WithOrWithoutAMark) {
   EXPECT_EQ(placed(problems), "2:1 syntax");
 }
 
-TEST(Csv, CellsAreReadAsTheyWereWritten) {
+TEST(Csv, ReadsCellsThatItWrites) {
   for (const std::string text :
        {"plain", "with, comma", "\"quoted\"", "two\nlines", "a\rb", "\"", "", ",", "ends with\""}) {
     Problems problems;
@@ -73,7 +73,7 @@ TEST(Csv, CellsAreReadAsTheyWereWritten) {
   EXPECT_EQ(csv_cell("plain"), "plain");
 }
 
-TEST(Csv, StopsWhereThereAreTooManyMistakesToRead) {
+TEST(Csv, StopsAfterTooManyErrors) {
   std::string text = "a,b\n";
   for (int i = 0; i < 100'000; ++i) text += "1\n";
   Problems problems;
@@ -82,7 +82,7 @@ TEST(Csv, StopsWhereThereAreTooManyMistakesToRead) {
 }
 
 /// A cell takes forty bytes of memory, and one byte of a file can create a cell.
-TEST(Csv, CommasAloneDoNotFillTheMemory) {
+TEST(Csv, LimitsTheNumberOfCells) {
   Problems wide;
   const CsvTable one_line = parse_csv(std::string(20'000'000, ','), "f", wide);
   EXPECT_EQ(placed(wide), "1:1 too-large");

@@ -31,7 +31,7 @@ std::string shown(const Value& value) {
   return text;
 }
 
-TEST(TextFormat, KeepsEveryValueAndItsPlace) {
+TEST(TextFormat, KeepsEveryValueAndItsPosition) {
   Problems problems;
   const Value v =
       parse_text_format("# remark\na: 1\nb { c: \"x\" 'y' d: -inf }\ne: [1, 2.5]; f <g: YES>", "f",
@@ -74,7 +74,7 @@ std::vector<std::string> values(const Value& root, const std::string& text) {
   return found;
 }
 
-TEST(TextFormat, EveryValueEndsBehindItsLastCharacter) {
+TEST(TextFormat, ValuesEndAfterTheirLastCharacter) {
   const std::string text = "a: 1;b <c: 'x'  # r\n \"é\" d: - inf >\ne: [1 , {f: 2}] g {\n} h: x";
   Problems problems;
   EXPECT_EQ(values(parse_text_format(text, "f", problems).root, text),
@@ -83,7 +83,7 @@ TEST(TextFormat, EveryValueEndsBehindItsLastCharacter) {
   EXPECT_EQ(placed(problems), "");
 }
 
-TEST(Json, EveryValueEndsBehindItsLastCharacter) {
+TEST(Json, ValuesEndAfterTheirLastCharacter) {
   const std::string text =
       "{\"a\": 1 ,\"b\":{ },\n\"c\" : [ 1, [true,null] , {\"d\": \"x\\\"y\" } ],\"e\":-1.5e3, "
       "\"f\": [ \n ]}";
@@ -95,17 +95,17 @@ TEST(Json, EveryValueEndsBehindItsLastCharacter) {
   EXPECT_EQ(placed(problems), "");
 }
 
-TEST(TextFormat, ReportsEveryMistakeNotOnlyTheFirst) {
+TEST(TextFormat, ReportsAllErrors) {
   Problems problems;
   const Value v = parse_text_format("a: }\nb 5\nc: 7\n[d.e]: 1\n", "f", problems).root;
   EXPECT_EQ(placed(problems),
             "1:4 syntax\n"
             "2:3 syntax\n"
             "4:1 syntax");
-  EXPECT_EQ(shown(v), "b: 5 c: 7") << "what is right in between is kept";
+  EXPECT_EQ(shown(v), "b: 5 c: 7") << "valid fields between errors are kept";
 }
 
-TEST(TextFormat, AMistakeCostsNoOtherField) {
+TEST(TextFormat, AnErrorDoesNotAffectOtherFields) {
   const auto read = [](const std::string& text) {
     Problems problems;
     std::string fields = shown(parse_text_format(text, "f", problems).root);
@@ -125,7 +125,7 @@ TEST(TextFormat, AMistakeCostsNoOtherField) {
             "1:8 syntax | b: 2");
 }
 
-TEST(TextFormat, EndsForAnyInput) {
+TEST(TextFormat, TerminatesForAnyInput) {
   const std::vector<std::string> tokens{"a", "b", ":", ":", "1",    "\"s\"", "{", "}",
                                         "<", ">", "[", "]", ",",    ";",     "-", "\n",
                                         "#", "é", "'", ".", "1.5f", "\n"};
@@ -140,7 +140,7 @@ TEST(TextFormat, EndsForAnyInput) {
   }
 }
 
-TEST(TextFormat, StopsWhereThereAreTooManyMistakesToRead) {
+TEST(TextFormat, StopsAfterTooManyErrors) {
   std::string text;
   for (int i = 0; i < 100'000; ++i) text += "a {\n! }\n";
   Problems problems;
@@ -148,10 +148,10 @@ TEST(TextFormat, StopsWhereThereAreTooManyMistakesToRead) {
   EXPECT_EQ(problems.size(), 200u);
 }
 
-TEST(TextFormat, SaysWhenABraceIsMissing) {
+TEST(TextFormat, ReportsAMissingBrace) {
   Problems problems;
   EXPECT_TRUE(parse_text_format("a {\n  b { c: 1\n", "f", problems).cut_off);
-  EXPECT_EQ(placed(problems), "2:5 syntax") << "of the innermost, once";
+  EXPECT_EQ(placed(problems), "2:5 syntax") << "reported once, for the innermost message";
 }
 
 TEST(TextFormat, ContinuesAfterAnUnmatchedBracket) {
@@ -161,7 +161,7 @@ TEST(TextFormat, ContinuesAfterAnUnmatchedBracket) {
   EXPECT_GE(problems.size(), 3u);
 }
 
-TEST(TextFormat, RefusesDepthInsteadOfOverflowingTheStack) {
+TEST(TextFormat, RefusesDeepNestingInsteadOfOverflowingTheStack) {
   std::string deep;
   for (int i = 0; i < 100'000; ++i) deep += "a{";
   Problems problems;
@@ -169,7 +169,7 @@ TEST(TextFormat, RefusesDepthInsteadOfOverflowingTheStack) {
   EXPECT_EQ(placed(problems), "1:130 syntax");
 }
 
-TEST(Json, KeepsEveryValueAndItsPlace) {
+TEST(Json, KeepsEveryValueAndItsPosition) {
   Problems problems;
   const Value v =
       parse_json("{\n  \"a\": -1.5e3,\n  \"b\": [true, null, \"x\\u00e9\\/\"],\n \"c\": {}\n}", "f",
@@ -187,19 +187,19 @@ TEST(Json, KeepsEveryValueAndItsPlace) {
   EXPECT_EQ(v.fields[2].value.kind, Value::Kind::kMessage);
 }
 
-TEST(Json, SaysWhereItStopsBeingJson) {
+TEST(Json, ReportsSyntaxErrorsAtTheirPosition) {
   Problems problems;
   parse_json("{\n \"a\": 1,\n \"b\" 2\n}", "f", problems);
   EXPECT_EQ(placed(problems), "3:6 syntax");
 }
 
-TEST(Json, RefusesDepth) {
+TEST(Json, RefusesDeepNesting) {
   Problems problems;
   parse_json(std::string(100'000, '['), "f", problems);
   EXPECT_EQ(placed(problems), "1:65 syntax");
 }
 
-TEST(Utf8, IsWhatRfc3629Says) {
+TEST(Utf8, FollowsRfc3629) {
   for (const char* good :
        {"", "abc", "\x7f", "é", "\u0800", "\ud7ff", "\ue000", "\uffff", "\U00010000", "\U0010ffff"})
     EXPECT_EQ(valid_utf8(good), std::string_view(good).size()) << good;
@@ -210,7 +210,7 @@ TEST(Utf8, IsWhatRfc3629Says) {
   EXPECT_EQ(valid_utf8(std::string_view("\0x", 2)), 2u);
 }
 
-TEST(Document, TextsAreUtf8) {
+TEST(Document, RefusesTextsThatAreNotUtf8) {
   for (const char* begin : {"a: 1\n", "[1,\n"}) {
     Problems problems;
     EXPECT_TRUE(parse_document(begin + std::string("  \"\xe9\""), "f", problems).cut_off);
@@ -218,7 +218,7 @@ TEST(Document, TextsAreUtf8) {
   }
 }
 
-TEST(Document, EscapesMakeUpUtf8Too) {
+TEST(Document, RefusesEscapesThatAreNotUtf8) {
   const std::pair<const char*, const char*> all[] = {
       {R"(a: 1 b: "\xff")", "1:9 syntax"},           {R"(a: 1 b: "\377")", "1:9 syntax"},
       {R"(a: 1 b: '\xc3' '(')", "1:9 syntax"},       {R"(a: 1 b: "\ud800")", "1:9 syntax"},
@@ -234,7 +234,7 @@ TEST(Document, EscapesMakeUpUtf8Too) {
   EXPECT_EQ(v.fields[0].value.text, "é");
 }
 
-TEST(Document, AByteOrderMarkIsNoPartOfTheText) {
+TEST(Document, IgnoresAByteOrderMark) {
   Problems problems;
   const Value json = parse_document("\xEF\xBB\xBF{\"a\": 1}", "f", problems).root;
   ASSERT_EQ(json.fields.size(), 1u);

@@ -18,7 +18,7 @@ Places places_of(const std::string& text) {
 
 std::string at(const Places& places, std::string_view path) { return to_string(places.at(path)); }
 
-TEST(Places, AreThoseOfValuesByTheirPaths) {
+TEST(Places, FindTheValueOfAPath) {
   const Places places = places_of("name: \"n\"\nstrategy {\n  byteps { partition_bytes: 8 }\n}\n");
   EXPECT_EQ(at(places, "name"), "f:1:7");
   EXPECT_EQ(at(places, "strategy"), "f:2:10");
@@ -27,7 +27,7 @@ TEST(Places, AreThoseOfValuesByTheirPaths) {
   EXPECT_FALSE(places.has("strategy.byteps.scheduling_credit"));
 }
 
-TEST(Places, OfWhatWasNotWrittenAreThoseAroundIt) {
+TEST(Places, UnsetFieldsHaveThePositionOfTheEnclosingMessage) {
   const Places places = places_of("name: \"n\"\nstrategy {\n  byteps { }\n}\n");
   EXPECT_EQ(at(places, "strategy.byteps.scheduling_credit"), "f:3:10");
   EXPECT_EQ(at(places, "strategy.horovod.cycle_time_ms"), "f:2:10");
@@ -36,7 +36,7 @@ TEST(Places, OfWhatWasNotWrittenAreThoseAroundIt) {
   EXPECT_EQ(to_string(Places("g").at("run.steps")), "g");
 }
 
-TEST(Places, OfSeveralAreCounted) {
+TEST(Places, RepeatedFieldsHaveIndices) {
   const Places places = places_of(
       "communicator { name: \"a\" }\ncommunicator {\n  exchange: [{ bytes: 4 }, { bytes: 8 "
       "}]\n}\n");
@@ -46,13 +46,13 @@ TEST(Places, OfSeveralAreCounted) {
   EXPECT_EQ(at(places, "communicator"), "f:1:14") << "the first";
 }
 
-TEST(Places, OfJsonHaveTheSchemasNames) {
+TEST(Places, JsonPathsHaveTheNamesOfTheSchema) {
   const Places places = places_of("{\"strategy\": {\"bytesPerPack\": 4,\n \"numPacks\": null}}");
   EXPECT_EQ(at(places, "strategy.bytes_per_pack"), "f:1:31");
-  EXPECT_FALSE(places.has("strategy.num_packs")) << "null says nothing";
+  EXPECT_FALSE(places.has("strategy.num_packs")) << "null does not set the field";
 }
 
-TEST(Places, AreWhatComplaintsPointAt) {
+TEST(Places, ComplaintsHaveThePositionOfTheirField) {
   const Places places = places_of("strategy {\n  byteps { servers_on_workers: 9 }\n}\n");
   Problems problems;
   Complaints complaints(places, problems);

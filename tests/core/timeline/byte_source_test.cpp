@@ -20,7 +20,7 @@ std::string pattern(std::size_t count) {
   return bytes.substr(0, count);
 }
 
-TEST(ByteSource, OfAFileAndOfMemoryHaveTheSameBytes) {
+TEST(ByteSource, ReadsTheSameBytesFromAFileAndFromMemory) {
   const test::TemporaryFolder folder;
   const std::string bytes = pattern(1'000'003);
   const auto opened = open_byte_source(folder.write("a", bytes));
@@ -57,7 +57,7 @@ TEST(ByteSource, RefusesMissingFilesAndFolders) {
               test::FailsWith(Mistake{ProblemCode::kWrongType, "", 0, 0, "/tmp"}));
 }
 
-TEST(ReadAhead, FromFrontToBackReadsLittleMoreThanAllOfItInFewCalls) {
+TEST(ReadAhead, SequentialReadsNeedFewCallsAndLittleExtraData) {
   const std::string bytes = pattern(3 << 20);
   const test::CountedBytes source(bytes);
   ReadAhead ahead(source);

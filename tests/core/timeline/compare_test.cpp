@@ -64,7 +64,7 @@ Comparison compared(const TimelineReader& a, const TimelineReader& b) {
   return std::move(*comparison);
 }
 
-TEST(Compare, AsManyChannelsAreComparedOneByOne) {
+TEST(Compare, ComparesChannelsIndividuallyIfTheirNumbersAreEqual) {
   const Comparison c = compared(timeline_of({{0, 0, 10, 20}, {1, 0, 10, 24}}),
                                 timeline_of({{0, 0, 0, 13}, {1, 0, 0, 10}}));
   ASSERT_EQ(c.kinds.size(), 1u);
@@ -76,7 +76,7 @@ TEST(Compare, AsManyChannelsAreComparedOneByOne) {
   EXPECT_EQ(c.together + c.steps_only_a + c.steps_only_b, 0);
 }
 
-TEST(Compare, WhereAPackHasAnotherNumberOfChannelsItsChannelsAreTakenTogether) {
+TEST(Compare, CombinesTheChannelsOfAPackIfTheirNumbersDiffer) {
   // Pack 0 has two predicted lanes but four measured channels, so its channels are combined. Pack 1
   // has two of each.
   const Comparison c = compared(timeline_of({{0, 0, 10, 15, 0, 0},
@@ -107,7 +107,7 @@ TEST(Compare, WhereAPackHasAnotherNumberOfChannelsItsChannelsAreTakenTogether) {
                   "for 1 packs, the first timeline has up to 2 channels and the second up to 4")));
 }
 
-TEST(Compare, ChannelsOfAPackThatOneAloneHasAreCounted) {
+TEST(Compare, CountsChannelsOfPacksThatOnlyOneTimelineHas) {
   const TimelineReader both =
       timeline_of({{0, 0, 10, 15}, {0, 1, 20, 30}, {1, 1, 20, 30}, {2, 1, 20, 30}});
   const TimelineReader one = timeline_of({{0, 0, 10, 15}});
@@ -122,7 +122,7 @@ TEST(Compare, ChannelsOfAPackThatOneAloneHasAreCounted) {
   EXPECT_EQ(compared(one, both).steps_only_b, 3);
 }
 
-TEST(Compare, LaneStepsThatOneAloneHasOrThatAreOfAnotherKindAreCounted) {
+TEST(Compare, CountsLaneStepsWithoutAPartnerOfTheSameKind) {
   const Comparison c =
       compared(timeline_of({{0, 0, 10, 15, 0, 0}, {0, 0, 20, 30, 1, 1}, {0, 0, 30, 31, 1, 2}}),
                timeline_of({{0, 0, 10, 15, 0, 0}, {0, 0, 20, 30, 2, 1}}));
@@ -131,7 +131,7 @@ TEST(Compare, LaneStepsThatOneAloneHasOrThatAreOfAnotherKindAreCounted) {
   EXPECT_EQ(c.steps_only_b, 1);
 }
 
-TEST(Compare, StepsAreOfTheSamePackIfItsGradientsAre) {
+TEST(Compare, MatchesPacksByTheirGradients) {
   const Comparison c =
       compared(timeline_of({{0, 0, 10, 15}, {0, 1, 20, 30}}, {"a", "b"}),
                timeline_of({{0, 0, 10, 21}, {0, 1, 21, 27}, {0, 2, 30, 31}}, {"b", "a", "c"}));
@@ -158,7 +158,7 @@ Summary steps_of(const std::vector<std::int64_t>& lengths_us) {
   return summary;
 }
 
-TEST(Compare, StepsAndTheirPartsAreMeansOfTheSameSteps) {
+TEST(Compare, AveragesTheSameStepsOfBothTimelines) {
   const auto c = compare_runs(steps_of({900, 300, 600, 330}), steps_of({90, 60}));
   ASSERT_TRUE(c);
   EXPECT_EQ(c->steady.time.a, microseconds(410)) << "the first step is not steady";

@@ -23,7 +23,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-TEST(TimelineDamage, WhatCannotBeIsDamaged) {
+TEST(TimelineDamage, ImpossibleRecordsAreDamage) {
   ASSERT_EQ(records(reader_of(without_index(sane_blocks()))), 6u) << "every block holds one thing";
   using Spoil = std::function<void(std::vector<proto::Block>&)>;
   const auto track = [](auto set) {
@@ -92,7 +92,7 @@ TEST(TimelineDamage, WhatCannotBeIsDamaged) {
   }
 }
 
-TEST(TimelineDamage, ASteadyStateThatCannotBeIsLeftOut) {
+TEST(TimelineDamage, OmitsAnImpossibleSteadyState) {
   const auto steady = [](auto spoil) {
     proto::Block block;
     proto::SteadyState& s = *block.mutable_steady();
@@ -116,7 +116,7 @@ TEST(TimelineDamage, ASteadyStateThatCannotBeIsLeftOut) {
       steady([](auto& s) { s.set_first_step(1'000'000'000), s.set_end_step(2'000'000'000); }));
 }
 
-TEST(TimelineDamage, PiecesOfThePathFollowEachOther) {
+TEST(TimelineDamage, PiecesOfTheCriticalPathMustBeInOrder) {
   // If pieces of the path overlapped, their sum would exceed the length of the run.
   proto::Block late = path_block();
   late.mutable_path()->mutable_piece(0)->set_end_ps(kHorizon.count());
@@ -126,7 +126,7 @@ TEST(TimelineDamage, PiecesOfThePathFollowEachOther) {
   use(reader);
 }
 
-TEST(TimelineDamage, ASpanBlockThatTheIndexMisstatesIsLeftOut) {
+TEST(TimelineDamage, OmitsASpanBlockThatDiffersFromTheIndex) {
   const std::vector<proto::Block> blocks{tracks_block(), spans_block()};
   const std::size_t spans_at = without_index({tracks_block()}).size();
   proto::BlockIndex index;
@@ -161,7 +161,7 @@ TEST(TimelineDamage, ASpanBlockThatTheIndexMisstatesIsLeftOut) {
   }
 }
 
-TEST(TimelineDamage, AnIndexThatNamesBytesTwiceIsNotBelieved) {
+TEST(TimelineDamage, IgnoresAnIndexWithOverlappingBlocks) {
   const std::vector<proto::Block> blocks{tracks_block(), spans_block(), steps_block()};
   const std::size_t spans_at = without_index({blocks[0]}).size();
   const std::size_t steps_at = without_index({blocks[0], blocks[1]}).size();
@@ -184,7 +184,7 @@ TEST(TimelineDamage, AnIndexThatNamesBytesTwiceIsNotBelieved) {
   }
 }
 
-TEST(TimelineDamage, AnIndexThatPointsNowhereIsNotBelieved) {
+TEST(TimelineDamage, IgnoresAnIndexThatPointsOutsideOfTheFile) {
   const std::string blocks = without_index({tracks_block(), steps_block()});
   for (const std::uint64_t at :
        {std::uint64_t{0}, std::uint64_t{8}, std::uint64_t{blocks.size() + 16},
@@ -195,7 +195,7 @@ TEST(TimelineDamage, AnIndexThatPointsNowhereIsNotBelieved) {
   }
 }
 
-TEST(TimelineDamage, NothingIsTakenOfBlocksWithMoreRecordsThanWritersMake) {
+TEST(TimelineDamage, OmitsBlocksWithTooManyRecords) {
   constexpr int kMany = 400'000;  // two bytes each, so that the block is not too long
   const auto block = [](auto add) {
     proto::Block many;
@@ -217,16 +217,16 @@ TEST(TimelineDamage, NothingIsTakenOfBlocksWithMoreRecordsThanWritersMake) {
   EXPECT_THAT(reader.run().packs, IsEmpty());
 }
 
-TEST(TimelineDamage, LongBlocksAreNotEvenParsed) {
+TEST(TimelineDamage, DoesNotParseBlocksThatAreTooLong) {
   proto::Block block;
   for (std::uint64_t i = 0; i < kLongestBlock; ++i) block.mutable_notes()->add_note();
   const TimelineReader reader = reader_of(without_index({tracks_block(), block, steps_block()}));
   EXPECT_THAT(reader.run().notes, IsEmpty());
   EXPECT_FALSE(reader.complete());
-  EXPECT_THAT(reader.steps(), IsEmpty()) << "it stands behind that";
+  EXPECT_THAT(reader.steps(), IsEmpty()) << "the step block follows the block that is too long";
 }
 
-TEST(TimelineDamage, ZerosAreTheEnd) {
+TEST(TimelineDamage, ZerosEndTheFile) {
   const std::string whole = without_index({tracks_block()});
   const TimelineReader reader = reader_of(whole + std::string(64u << 20, '\0'));
   EXPECT_EQ(reader.damage(),
@@ -234,11 +234,11 @@ TEST(TimelineDamage, ZerosAreTheEnd) {
   EXPECT_THAT(reader.tracks(), SizeIs(1));
 }
 
-TEST(TimelineDamage, ATrackIsDeclaredOnce) {
+TEST(TimelineDamage, RefusesATrackThatIsDeclaredTwice) {
   EXPECT_THAT(reader_of(without_index({tracks_block(), tracks_block()})).tracks(), SizeIs(1));
 }
 
-TEST(TimelineDamage, TheLongestStepThereCanBeIsDrawn) {
+TEST(TimelineDamage, DrawsTheLongestPossibleStep) {
   std::vector<proto::Block> blocks = sane_blocks();
   blocks[2].mutable_steps()->set_end_ps(0, kHorizon.count());
   EXPECT_THAT(*export_svg(reader_of(without_index(blocks))), HasSubstr("critical path"));
@@ -267,7 +267,7 @@ std::string written() {
   return out.str();
 }
 
-TEST(TimelineDamage, EveryFlippedBitIsNamedWithItsPlace) {
+TEST(TimelineDamage, ReportsEveryFlippedBitWithItsPosition) {
   const std::string whole = written();
   const auto good = TimelineReader::from_bytes(whole, "f");
   ASSERT_TRUE(good && good->complete());
@@ -287,7 +287,7 @@ TEST(TimelineDamage, EveryFlippedBitIsNamedWithItsPlace) {
   EXPECT_GT(with_place, static_cast<int>(8 * whole.size()) / 2);
 }
 
-TEST(TimelineDamage, FilesOfOlderVersionsHaveNoChecksumsAndAreWhole) {
+TEST(TimelineDamage, ReadsFilesOfOlderVersionsWithoutChecksums) {
   proto::Block header;
   header.mutable_run()->set_scenario("s");
   std::vector<proto::Block> blocks = sane_blocks();

@@ -69,11 +69,11 @@ std::string three_lanes(int spans) {
 }
 
 /// Damages the content of the block, but not its length.
-void spoil(std::string& bytes, const TimelineReader::SpanBlock& block) {
+void damage_block(std::string& bytes, const TimelineReader::SpanBlock& block) {
   bytes.replace(static_cast<std::size_t>(block.offset) + 8, 16, std::string(16, '\xff'));
 }
 
-TEST(TimelineDamage, ADamagedSpanBlockIsOneNote) {
+TEST(TimelineDamage, ADamagedSpanBlockCausesOneNote) {
   constexpr int kSpans = 10'000;
   const std::string whole = three_lanes(kSpans);
   const TimelineReader sane = reader_of(whole);
@@ -83,7 +83,7 @@ TEST(TimelineDamage, ADamagedSpanBlockIsOneNote) {
   }
   ASSERT_THAT(of_gpu0, SizeIs(3)) << "of at most 4096 spans each";
   std::string bytes = whole;
-  spoil(bytes, of_gpu0[1]);
+  damage_block(bytes, of_gpu0[1]);
   const TimelineReader reader = reader_of(bytes);
   EXPECT_EQ(
       reader.damage(),
@@ -109,7 +109,7 @@ TEST(TimelineDamage, ADamagedSpanBlockIsOneNote) {
   EXPECT_EQ(later->damage(), reader.damage());
   EXPECT_EQ(later->span_blocks(), reader.span_blocks());
   // Blocks of several devices are damaged, in addition to other damage.
-  spoil(bytes, sane.span_blocks().back());
+  damage_block(bytes, sane.span_blocks().back());
   EXPECT_THAT(reader_of(bytes).damage(), HasSubstr("spans are missing, on 2 devices, between"));
   bytes.replace(kTimelineMagic.size() + 1, 2, "\xff\xff");
   EXPECT_THAT(reader_of(bytes).damage(),
@@ -133,7 +133,7 @@ TEST(TimelineDamage, TruncatedFilesAreNotDamaged) {
   EXPECT_THAT(reader_of(index_lost).path(), SizeIs(1)) << "nothing is missing";
 }
 
-TEST(TimelineDamage, WhereNothingIsWholeThereIsNoTimeline) {
+TEST(TimelineDamage, RefusesAFileWithoutAnUndamagedBlock) {
   const Indexed whole = indexed();
   for (const std::string& bytes : {whole.bytes.substr(0, 8), whole.bytes.substr(0, 10)}) {
     const auto reader = TimelineReader::from_bytes(bytes, "t");

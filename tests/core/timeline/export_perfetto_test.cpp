@@ -25,7 +25,7 @@ namespace {
 
 /// Perfetto requires that slices start and end in pairs on every track, that tracks and interned
 /// names are declared before their use, and that each arrow ends after a start.
-TEST(Perfetto, TraceKeepsPerfettosRules) {
+TEST(Perfetto, TracesFollowPerfettosRules) {
   const auto reader = TimelineReader::from_bytes(written(500), "t");
   std::ostringstream out;
   ASSERT_TRUE(export_perfetto(*reader, out));
@@ -213,7 +213,7 @@ TEST(Perfetto, ShowsWhenAMessageBeginsToMove) {
                         {"send", 5}, {"", 9}, {"receive", 1}, {"in flight", 7}, {"", 9}, {"", 9}}));
 }
 
-TEST(Perfetto, RowsAreInOrderHoweverManyThereAre) {
+TEST(Perfetto, RowsAreInOrder) {
   std::ostringstream out;
   TimelineWriter writer(out);
   writer.begin({});

@@ -33,7 +33,7 @@ Moments tell(Random& random, ExposedTime& step, void (ExposedTime::*what)(Time, 
   return moments;
 }
 
-TEST(ExposedTime, CountsMomentsInFlightInWhichNothingIsComputed) {
+TEST(ExposedTime, CountsTimeInFlightWithoutComputation) {
   Random random(3);
   ExposedTime step;
   for (int round = 0; round < 500; ++round) {
@@ -52,7 +52,7 @@ TEST(ExposedTime, CountsMomentsInFlightInWhichNothingIsComputed) {
 
 /// The sums must hold for any replica: one that is ahead of the others or behind them, or whose
 /// clock is wrong.
-TEST(StepParts, ExposedCommunicationIsPartOfCommunicationAndWithWaitingAllAddsUp) {
+TEST(StepParts, PartsAddUpToTheStepTime) {
   Random random(5);
   const auto some = [&random](std::uint64_t most) {
     return Time(static_cast<std::int64_t>(random.below(most)));
@@ -85,7 +85,7 @@ TEST(StepParts, ExposedCommunicationIsPartOfCommunicationAndWithWaitingAllAddsUp
   }
 }
 
-TEST(StepParts, AReplicaThatHasNothingInFlightWaits) {
+TEST(StepParts, TimeWithoutComputationAndPacksInFlightIsWaiting) {
   // The replica starts 10 after the others, computes for 30, has a pack in flight for 40, and then
   // waits 20 for the others.
   const StepRecord record = step_record(

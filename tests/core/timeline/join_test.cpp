@@ -89,7 +89,7 @@ Made made(std::uint64_t seed, const std::vector<std::string>& packs,
 
 using Found = std::set<std::tuple<TrackId, Time, TrackId, Time>>;
 
-TEST(Join, PairsAreThoseOfLookingAtEverySpanOfBoth) {
+TEST(Join, PairsMatchAnExhaustiveSearch) {
   const std::vector<std::string> packs_a{"a", "b", "c"}, packs_b{"c", "x", "a", "y"};
   const std::vector<std::string> layers_a{"l1", "l2", "l3"}, layers_b{"l2", "l3", "l4", "l1"};
   const Numbers steps{{0, 1}, {2, 2}};

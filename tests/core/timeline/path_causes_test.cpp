@@ -42,7 +42,7 @@ std::vector<std::pair<std::string, std::int64_t>> in_us(const std::vector<PathCa
   return all;
 }
 
-TEST(PathCauses, AddUpToTheLengthOfThePathLargestFirst) {
+TEST(PathCauses, AddUpToTheLengthOfThePathAndAreSorted) {
   const std::int32_t compute = SpanKind::kFirstCompute;
   const std::vector<PathPiece> path{piece(compute, 0, 10), piece(compute + 1, 10, 70),
                                     flight(70, 25, 5, "a"), flight(100, 40, 7, "b")};

@@ -19,7 +19,7 @@ SteadyState state_of(Length length, std::int32_t most_rounds = 512) {
   return *search.state();
 }
 
-TEST(SteadyStateSearch, RoundsOfOneLengthAreSteadyAtTheFirstCheck) {
+TEST(SteadyStateSearch, RoundsOfEqualLengthAreSteadyAtTheFirstCheck) {
   const SteadyState state = state_of([](int) { return 1000; });
   EXPECT_TRUE(state.steady);
   EXPECT_EQ(state.step_time, Time(1000));
@@ -29,7 +29,7 @@ TEST(SteadyStateSearch, RoundsOfOneLengthAreSteadyAtTheFirstCheck) {
   EXPECT_EQ(state.end_step, SteadyStateSearch::kFirstCheck);
 }
 
-TEST(SteadyStateSearch, TheBeginningDoesNotCount) {
+TEST(SteadyStateSearch, IgnoresTheFirstRounds) {
   const SteadyState state = state_of([](int round) { return round < 8 ? 1 : 1000; });
   EXPECT_TRUE(state.steady);
   EXPECT_EQ(state.step_time, Time(1000));
@@ -55,7 +55,7 @@ TEST(SteadyStateSearch, ReportsThatItReachedItsLimit) {
   EXPECT_EQ(state.step_time, Time(1000 + 100 * (28 + 99) / 2));
 }
 
-TEST(SteadyStateSearch, PeriodsShorterThanABatchCancel) {
+TEST(SteadyStateSearch, AveragesPeriodsShorterThanABatch) {
   const SteadyState state = state_of([](int round) { return round % 3 == 0 ? 4000 : 1000; });
   EXPECT_TRUE(state.steady);
   EXPECT_EQ(state.step_time, Time(2000));

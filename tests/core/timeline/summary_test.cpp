@@ -13,7 +13,7 @@ StepRecord step(int i, std::int64_t start, std::int64_t end) {
   return s;
 }
 
-TEST(Summary, TheSteadyStateLeavesTheFirstStepOut) {
+TEST(Summary, TheSteadyStateExcludesTheFirstStep) {
   Summary s;
   s.step(step(0, 0, 100));
   EXPECT_EQ(s.step_time(), Time(100));
@@ -45,7 +45,7 @@ StepRecord made_step(int i, Time start) {
   return s;
 }
 
-TEST(Summary, AveragesAreExactForMoreStepsThanAreListed) {
+TEST(Summary, AveragesIncludeStepsThatAreNotListed) {
   const int steps = 3 * static_cast<int>(Summary::kMaxListedSteps);
   Summary summary;
   StepParts sum;

@@ -71,7 +71,7 @@ class Transcript : public TimelineSink {
   void end() override { rest += "end"; }
 };
 
-TEST(Timeline, IsReadAsWritten) {
+TEST(Timeline, WritingAndReadingPreserveIt) {
   for (const int spans : {0, 1, 100, 10'000}) {
     Transcript before, after;
     std::ostringstream out;
@@ -89,7 +89,7 @@ TEST(Timeline, IsReadAsWritten) {
   }
 }
 
-TEST(Timeline, EveryKindOfSpanComesBackAlsoOnThePath) {
+TEST(Timeline, PreservesEveryKindOfSpanAlsoOnTheCriticalPath) {
   std::vector<std::int32_t> kinds{SpanKind::kPackInFlight, SpanKind::kChannel, SpanKind::kExchange};
   for (int step = 0; step <= static_cast<int>(StepKind::kSwitchReduce); ++step)
     kinds.push_back(step);
@@ -124,7 +124,7 @@ TEST(Timeline, EveryKindOfSpanComesBackAlsoOnThePath) {
   EXPECT_EQ(before.rest, after.rest);
 }
 
-TEST(Timeline, ATruncatedFileIsReadAsFarAsItGoes) {
+TEST(Timeline, ReadsATruncatedFileUpToItsEnd) {
   const std::string whole = written(10'000);
   std::size_t last_spans = std::numeric_limits<std::size_t>::max();
   for (std::size_t length = whole.size() - 1; length > 16;
@@ -138,12 +138,12 @@ TEST(Timeline, ATruncatedFileIsReadAsFarAsItGoes) {
       ASSERT_TRUE(read);
       spans += read->size();
     }
-    EXPECT_LE(spans, last_spans) << "less of the file cannot hold more";
+    EXPECT_LE(spans, last_spans) << "a shorter file cannot contain more records";
     last_spans = spans;
   }
 }
 
-TEST(Timeline, OfADamagedFileTheRestIsReadNeverACrash) {
+TEST(Timeline, ReadsTheUndamagedPartOfADamagedFile) {
   const std::string whole = written(300);
   Random random(9);
   int damaged = 0;
@@ -223,7 +223,7 @@ std::vector<std::size_t> earlier_indexes(const std::string& bytes) {
   return found;
 }
 
-TEST(Timeline, TheIndexOfALongFileIsSpreadOverTheFile) {
+TEST(Timeline, TheIndexOfALongFileHasSeveralBlocks) {
   constexpr int kSteps = 5'000;
   const std::string whole = of_many_blocks(kSteps);
   for (const auto check : {TimelineReader::Check::kNow, TimelineReader::Check::kWhenRead}) {
@@ -243,7 +243,7 @@ TEST(Timeline, TheIndexOfALongFileIsSpreadOverTheFile) {
   EXPECT_LT(whole.size() - index_at, kSpansPerBlock * 30);
 }
 
-TEST(Timeline, ALongFileWithoutItsEndOrWithADamagedIndexIsRead) {
+TEST(Timeline, ReadsATruncatedLongFileAndOneWithADamagedIndex) {
   constexpr int kSteps = 3'000;
   const std::string whole = of_many_blocks(kSteps);
   const auto cut = TimelineReader::from_bytes(whole.substr(0, whole.size() - 20), "t");
@@ -269,7 +269,7 @@ TEST(Timeline, ALongFileWithoutItsEndOrWithADamagedIndexIsRead) {
   EXPECT_GE(right_spans(*damaged), kSteps - 1);
 }
 
-TEST(Timeline, OtherFilesAreRefused) {
+TEST(Timeline, RefusesOtherFiles) {
   const auto refused = [](const auto& read, ProblemCode code, const std::string& file) {
     EXPECT_THAT(read, test::FailsWithAll(std::vector{test::Mistake{code, "", 0, 0, file}}));
   };

@@ -117,10 +117,10 @@ TEST(TimelineTexts, AreUtf8InExports) {
 
   const std::string svg = *export_svg(reader);
   EXPECT_EQ(valid_utf8(svg), svg.size());
-  EXPECT_THAT(svg, HasSubstr("a\uFFFDb\uFFFD\uFFFD")) << "XML knows no character 1";
+  EXPECT_THAT(svg, HasSubstr("a\uFFFDb\uFFFD\uFFFD")) << "XML does not allow character 1";
 }
 
-TEST(TimelineTexts, AreCutAtWholeCharacters) {
+TEST(TimelineTexts, AreTruncatedAfterWholeCharacters) {
   std::string text;
   while (text.size() <= kLongestText) text += "ä→";
   const TimelineReader reader = reader_of(timeline_of(text));
@@ -149,7 +149,7 @@ std::vector<std::uint64_t> block_lengths(const std::string& bytes) {
   return lengths;
 }
 
-TEST(TimelineBlocks, AreShortHoweverMuchThereIs) {
+TEST(TimelineBlocks, HaveALimitedSize) {
   RunInfo run = with_texts("t");
   run.scenario_text = std::string(3'000'001, 'x');
   run.packs.clear();
@@ -200,7 +200,7 @@ TEST(TimelineBlocks, AreShortHoweverMuchThereIs) {
   EXPECT_THAT(reader.path(), SizeIs(50));
 }
 
-TEST(TimelineBlocks, TheIndexTakesAsManyAsItNeeds) {
+TEST(TimelineBlocks, TheIndexMayNeedSeveralBlocks) {
   constexpr TrackId kTracks = 10'000;
   std::ostringstream out;
   TimelineWriter writer(out);
@@ -219,7 +219,7 @@ TEST(TimelineBlocks, TheIndexTakesAsManyAsItNeeds) {
 }
 
 /// After a flush, the file of a run that is then killed has all records up to the flush.
-TEST(TimelineBlocks, WhatWasFlushedIsThereThoughNothingEnded) {
+TEST(TimelineBlocks, FlushedRecordsAreReadableWithoutAnEnd) {
   std::ostringstream out;
   TimelineWriter writer(out);
   writer.begin({});

@@ -34,7 +34,7 @@ Row made_row(std::mt19937_64& random, Reader reader) {
   return row;
 }
 
-TEST(TunerTable, HasItsHeaderInTheFirstLineOrNone) {
+TEST(TunerTable, AHeaderIsInTheFirstLineOrAbsent) {
   const std::string header(kHeader), row = "\nallreduce,0,98304,ring,ll,-1,2,16\n";
   ASSERT_TRUE(read_table(header + "  " + row));
   ASSERT_TRUE(read_table("# mine" + row)) << "NVIDIA's";
@@ -49,7 +49,7 @@ TEST(TunerTable, HasItsHeaderInTheFirstLineOrNone) {
   EXPECT_THAT(marked.error().text, HasSubstr("byte-order mark"));
 }
 
-TEST(TunerTable, IsReadAsItWasWritten) {
+TEST(TunerTable, WritingAndReadingPreserveIt) {
   std::mt19937_64 random(7);
   for (int round = 0; round < 200; ++round) {
     Table table;
@@ -73,13 +73,13 @@ TEST(TunerTable, IsReadAsItWasWritten) {
 
 /// Tutti's plugin reads -1 channels as NCCL's own number. NVIDIA's example reads it as one channel,
 /// contrary to its README.
-TEST(TunerTable, ReadsChannelsAsItsPluginDoes) {
+TEST(TunerTable, ReadsChannelsLikeThePluginOfTheTable) {
   const std::string row = "allreduce,0,9,ring,ll,-1,-1,-1\n";
   EXPECT_EQ(read_table(std::string(kHeader) + "\n" + row)->rows[0].channels, 0);
   EXPECT_EQ(read_table(row)->rows[0].channels, 1);
 }
 
-TEST(TunerTable, KeepsRemarksInOneLine) {
+TEST(TunerTable, CommentsHaveOneLine) {
   Table table;
   table.rows.push_back(Row{});
   table.remarks = {"two\nallreduce,0,1,ring,ll,1,1,1", std::string(1000, 'x')};
@@ -106,13 +106,13 @@ TEST(TunerTable, MatchesCallsByAllOfItsColumns) {
   row.registered = 0;
   EXPECT_TRUE(matches(row, call));
   EXPECT_FALSE(matches(row, {4, 15, 1, true})) << "registered";
-  EXPECT_FALSE(matches(row, {4, 15, 1, {}})) << "an interface that does not say it";
+  EXPECT_FALSE(matches(row, {4, 15, 1, {}})) << "an interface without this column";
   row.nodes = 2;
   EXPECT_TRUE(is_for(row, 2, 16) && is_for(row, 2, 999));
   EXPECT_FALSE(is_for(row, 3, 16));
 }
 
-TEST(TunerTable, RefusesLinesThatNvidiasExampleCutsInTwo) {
+TEST(TunerTable, RefusesLinesThatAreTooLongForNvidiasExample) {
   const auto table = read_table("allreduce,0,1,ring,ll,1,1,8" + std::string(300, ' '));
   ASSERT_FALSE(table);
   EXPECT_EQ(table.error().line, 1);

@@ -28,7 +28,7 @@ std::string write_file(const std::string& name, const std::string& content) {
   return path;
 }
 
-TEST(ShippedModels, AreThirtyFiveAndAddUpToTheirPublishedSizes) {
+TEST(ShippedModels, HaveThePublishedNumbersOfParameters) {
   const Library library(folder());
   const std::vector<std::string> names = library.names(Library::Kind::kModel);
   EXPECT_EQ(names.size(), 35u);
@@ -52,7 +52,7 @@ TEST(ShippedModels, AreThirtyFiveAndAddUpToTheirPublishedSizes) {
   }
 }
 
-TEST(LoadModel, ReadsCsvAndJsonAlike) {
+TEST(LoadModel, CsvAndJsonAreEquivalent) {
   const std::string csv = write_file("m.csv",
                                      "# batch: 8\nname,shape,type,layer,backward_us\n"
                                      "w,3x4,float16,0,10.5\nb,,,1,2\n");
@@ -72,7 +72,7 @@ TEST(LoadModel, ReadsCsvAndJsonAlike) {
   }
 }
 
-TEST(LoadModel, ReportsEveryMistakeAtItsPlace) {
+TEST(LoadModel, ReportsAllErrorsAtTheirPosition) {
   using enum ProblemCode;
   const auto all = [](const std::vector<Mistake>& mistakes) {
     return test::FailsWithAll(mistakes);
@@ -103,7 +103,7 @@ TEST(LoadModel, ReportsEveryMistakeAtItsPlace) {
       << "the limit is 2^46";
 }
 
-TEST(LoadModel, ColumnsThatEveryModelNeedsAreMissed) {
+TEST(LoadModel, ReportsMissingRequiredColumns) {
   using enum ProblemCode;
   EXPECT_THAT(read_model("name\na\n", "bare.csv"),
               test::FailsWithAll(
@@ -113,7 +113,7 @@ TEST(LoadModel, ColumnsThatEveryModelNeedsAreMissed) {
       test::FailsWithAll(std::vector<Mistake>{{kMissing, "name", 1, 1}, {kMissing, "name", 2, 1}}));
 }
 
-TEST(LoadModel, ValuesOfTheWrongKindAreNotGuessedAt) {
+TEST(LoadModel, RefusesValuesOfTheWrongType) {
   using enum ProblemCode;
   const auto shape = [](const std::string& written) {
     return read_model("[{\"name\": \"a\", \"shape\": " + written + "}]", "shape.json");
@@ -146,7 +146,7 @@ TEST(LoadModel, ValuesOfTheWrongKindAreNotGuessedAt) {
                                               {kUnknownField, "layr", 4, 42}}));
 }
 
-TEST(LoadModel, TextsAreUtf8) {
+TEST(LoadModel, RefusesTextsThatAreNotUtf8) {
   EXPECT_THAT(read_model("# title: caf\xe9\nname,shape,type\na,1,\n", "latin1.csv"),
               test::FailsWithAll(std::vector<Mistake>{{ProblemCode::kSyntax, "", 1, 13}}));
   EXPECT_TRUE(read_model("\xEF\xBB\xBF[{\"name\": \"a\", \"shape\": [1]}]", "mark.json"));
@@ -191,7 +191,7 @@ std::vector<std::vector<int>> ready_together(const Workload& w) {
   return lists;
 }
 
-TEST(Workload, TimesFollowFromFlopsAndTheDevicesRate) {
+TEST(Workload, ComputesTimesFromFlopsAndTheRateOfTheDevice) {
   WorkloadOptions options = three_layers();
   options.batch = 10;
   options.flops_efficiency = 0.5;
@@ -207,7 +207,7 @@ TEST(Workload, TimesFollowFromFlopsAndTheDevicesRate) {
   EXPECT_EQ(w->times[0].update, nanoseconds(65 * 4 * 5)) << "five passes over 260 bytes at 1 GB/s";
 }
 
-TEST(Workload, ALayerWithoutFlopsTakesNoTimeAndIsTold) {
+TEST(Workload, NotesALayerWithoutFlopsWhichTakesNoTime) {
   WorkloadOptions options = three_layers();
   options.batch = 10;
   options.model.variables[3].forward_flops.reset();  // the only variable of the last layer
@@ -220,7 +220,7 @@ TEST(Workload, ALayerWithoutFlopsTakesNoTimeAndIsTold) {
   EXPECT_THAT(w->timing, HasSubstr("1 of 3 layers have no time"));
 }
 
-TEST(Workload, GivenTotalsAreSharedOutInProportionAndExactly) {
+TEST(Workload, DividesGivenTotalsInProportionWithoutRoundingErrors) {
   WorkloadOptions options = three_layers();
   options.forward = Time(1'000);
   options.backward = Time(1'000'003);
@@ -233,7 +233,7 @@ TEST(Workload, GivenTotalsAreSharedOutInProportionAndExactly) {
 
 /// The part of a layer's time that its operations need at the usual efficiency is limited by
 /// multiprocessors. The rest is limited by memory.
-TEST(Workload, WhatOperationsDoNotExplainOfALayersTimeWaitsForMemory) {
+TEST(Workload, TimeBeyondTheOperationsOfALayerIsMemoryBound) {
   constexpr std::int64_t kAll = 1'000'000;
   WorkloadOptions options = three_layers();
   options.batch = 10;
@@ -257,12 +257,12 @@ TEST(Workload, WhatOperationsDoNotExplainOfALayersTimeWaitsForMemory) {
   EXPECT_EQ(make_workload(options, one_gpu())->times[0].forward_compute_bound, kAll)
       << "operations are not known";
   options.compute_bound_ppm = 300'000;
-  const auto said = make_workload(options, one_gpu());
-  EXPECT_EQ(said->times[0].forward_compute_bound, 300'000);
-  EXPECT_THAT(said->times[0].backward_compute_bound, ElementsAre(300'000, 300'000, 300'000));
+  const auto stated = make_workload(options, one_gpu());
+  EXPECT_EQ(stated->times[0].forward_compute_bound, 300'000);
+  EXPECT_THAT(stated->times[0].backward_compute_bound, ElementsAre(300'000, 300'000, 300'000));
 }
 
-TEST(Workload, AddingGradientsWaitsForMemory) {
+TEST(Workload, AddingGradientsIsMemoryBound) {
   WorkloadOptions options = three_layers();
   options.forward = options.backward = microseconds(130);
   options.micro_batches = 2;
@@ -274,7 +274,7 @@ TEST(Workload, AddingGradientsWaitsForMemory) {
   EXPECT_EQ(w->times[0].compute_bound_in_pass(0, 1), 1'000'000 * 60 / 90);
 }
 
-TEST(Workload, SaysWhatIsMissingForTimesFromFlops) {
+TEST(Workload, ReportsWhatIsMissingToComputeTimesFromFlops) {
   WorkloadOptions options = three_layers();
   EXPECT_EQ(make_workload(options, one_gpu()).error().front().code, ProblemCode::kMissing);
   options.batch = 1;
@@ -286,7 +286,7 @@ TEST(Workload, SaysWhatIsMissingForTimesFromFlops) {
       << "days";
 }
 
-TEST(Workload, MeasuredLayersDecideWhenGradientsAreReady) {
+TEST(Workload, MeasuredLayersDetermineWhenGradientsAreReady) {
   WorkloadOptions options = three_layers();
   options.batch = 64;
   options.layer_times = LayerTimes{"profile",
@@ -304,7 +304,7 @@ TEST(Workload, MeasuredLayersDecideWhenGradientsAreReady) {
   EXPECT_THAT(ready_together(*w), ElementsAre(ElementsAre(3, 1, 2), ElementsAre(), ElementsAre(0)));
 }
 
-TEST(Workload, AProfileMustFitTheModel) {
+TEST(Workload, RefusesAProfileThatDoesNotMatchTheModel) {
   WorkloadOptions options = three_layers();
   const auto error_with = [&](std::vector<std::string> names) {
     options.layer_times =
@@ -318,7 +318,7 @@ TEST(Workload, AProfileMustFitTheModel) {
   EXPECT_EQ(error_with({"a", "b", "b2", "c", "a"}), ProblemCode::kDuplicate) << "a";
 }
 
-TEST(Workload, WithoutAnyTimesGradientsAreReadyAtOnceOrEvenly) {
+TEST(Workload, WithoutTimesGradientsAreReadyAtOnceOrEvenlySpaced) {
   WorkloadOptions options = three_layers();
   for (Variable& v : options.model.variables) v.forward_flops = v.backward_flops = std::nullopt;
   auto w = make_workload(options, one_gpu());
@@ -328,14 +328,14 @@ TEST(Workload, WithoutAnyTimesGradientsAreReadyAtOnceOrEvenly) {
   EXPECT_THAT(w->times[0].backward, ElementsAre(Time(3), Time(3), Time(4)));
 }
 
-TEST(Workload, GradientsMayTravelInAnotherType) {
+TEST(Workload, GradientsMayBeSentInAnotherType) {
   WorkloadOptions options = three_layers();
   options.gradient_type = DataType::kFloat16;
   options.batch = 1;
   EXPECT_EQ(make_workload(options, one_gpu())->bytes(), Bytes(2 * 65));
 }
 
-TEST(Workload, UpdatesTouchTheVariablesWhateverTheirGradientsTravelIn) {
+TEST(Workload, UpdateTimesDependOnTheTypeOfVariables) {
   WorkloadOptions options = three_layers();
   options.batch = 1;
   const auto as_stored = make_workload(options, one_gpu());
@@ -343,7 +343,7 @@ TEST(Workload, UpdatesTouchTheVariablesWhateverTheirGradientsTravelIn) {
   EXPECT_EQ(make_workload(options, one_gpu())->times[0].update, as_stored->times[0].update);
 }
 
-TEST(ShippedLayerTimes, FitTheModelsTheyAreNamedAfter) {
+TEST(ShippedLayerTimes, MatchTheModelsThatTheyAreNamedAfter) {
   const Library library(folder());
   const std::vector<std::string> profiles = library.names(Library::Kind::kLayerTimes);
   EXPECT_GE(profiles.size(), 6u);

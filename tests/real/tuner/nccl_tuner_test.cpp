@@ -182,7 +182,7 @@ std::string made_table(std::mt19937& random) {
 }
 
 /// Checks the choices of many tables, for all releases, communicators, collectives and sizes.
-TEST_F(NcclTunerPlugin, ChoosesAsTheTableSaysInEveryRelease) {
+TEST_F(NcclTunerPlugin, FollowsTheTableInEveryRelease) {
   std::mt19937 random(28);
   const std::vector<std::size_t> sizes = all_sizes();
   std::size_t requested_in_all = 0, by_table = 0;
@@ -218,11 +218,11 @@ TEST_F(NcclTunerPlugin, ChoosesAsTheTableSaysInEveryRelease) {
     }
   }
   EXPECT_GT(requested_in_all, 1'000'000u);
-  EXPECT_GT(by_table, requested_in_all / 10) << "the tables should decide something";
+  EXPECT_GT(by_table, requested_in_all / 10) << "the tables change some choices";
 }
 
 /// If no line matches, the cost table and the number of channels must not change by a single bit.
-TEST_F(NcclTunerPlugin, TouchesNothingWithoutALine) {
+TEST_F(NcclTunerPlugin, ChangesNothingWithoutAMatchingLine) {
   const Variable variable("TUTTI_TUNER_TABLE",
                           write(std::string(kHeader) + "allreduce,1024,2048,ring,simple,4,2,16\n"
                                                        "broadcast,0,100,ring,ll,2,-1,-1,4\n"));
@@ -284,7 +284,7 @@ TEST_F(NcclTunerPlugin, ReadsTheExampleTunersConfiguration) {
   nccl.close(context);
 }
 
-TEST_F(NcclTunerPlugin, PrefersItsOwnVariable) {
+TEST_F(NcclTunerPlugin, PrefersItsOwnEnvironmentVariable) {
   const std::string own = write(std::string(kHeader) + "allreduce,0,99,ring,simple,3,-1,-1\n");
   const Variable theirs("NCCL_TUNER_CONFIG_FILE", "/nowhere"), ours("TUTTI_TUNER_TABLE", own);
   NcclHost nccl(TUTTI_TUNER_PLUGIN, kReleases[7]);
@@ -295,7 +295,7 @@ TEST_F(NcclTunerPlugin, PrefersItsOwnVariable) {
 
 /// Opening a pipe waits for a writer, and /proc/kmsg and pagemap are regular files that end late or
 /// never.
-TEST_F(NcclTunerPlugin, DoesNotWaitForFilesThatAreNoTables) {
+TEST_F(NcclTunerPlugin, RefusesSpecialFilesWithoutWaiting) {
   const std::string fifo = write("") + ".fifo";
   ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
   for (const auto& [path, why] :
@@ -363,7 +363,7 @@ const Malformed kMalformed[] = {
     {"allreduce,0,1,ring,ll,2,1,8,-1,1,64\n", ":1:34", "needs pipe_ops and registered to be -1"},
 };
 
-TEST_F(NcclTunerPlugin, RefusesMalformedTablesAndLeavesNcclAlone) {
+TEST_F(NcclTunerPlugin, RefusesMalformedTablesAndLeavesNcclsChoices) {
   for (const Malformed& one : kMalformed) {
     SCOPED_TRACE(one.text);
     const std::string file = write(one.text);
@@ -398,7 +398,7 @@ TEST_F(NcclTunerPlugin, RefusesFilesThatCannotBeRead) {
   }
 }
 
-TEST_F(NcclTunerPlugin, SaysThatNoVariableIsSet) {
+TEST_F(NcclTunerPlugin, ReportsThatNoVariableIsSet) {
   NcclHost nccl(TUTTI_TUNER_PLUGIN, kReleases[0]);
   nccl.close(nccl.open(8, 1));
   const auto lines = take_log();
@@ -408,7 +408,7 @@ TEST_F(NcclTunerPlugin, SaysThatNoVariableIsSet) {
 
 /// NCCL's variables that the user sets have priority over a tuner. Release 2.21 does not ensure
 /// this itself.
-TEST_F(NcclTunerPlugin, LeavesNcclAloneIn221WithAlgorithmsSetByTheUser) {
+TEST_F(NcclTunerPlugin, ChangesNothingIn2_21IfTheUserSetAlgorithms) {
   const Variable variable("TUTTI_TUNER_TABLE",
                           write(std::string(kHeader) + "allreduce,0,99,ring,ll,4,-1,-1\n"));
   for (const char* name : {"NCCL_ALGO", "NCCL_PROTO"}) {

@@ -127,17 +127,19 @@ class RecommendedTable : public testing::TestWithParam<Where> {
   }
 };
 
-TEST_P(RecommendedTable, IsFollowedWithFewerChannels) {
+TEST_P(RecommendedTable, PluginFollowsItForFewerChannels) {
   expect_calls("algorithm: \"nccl\" channels: 2",
                {{"NCCL_MIN_NCHANNELS", "2"}, {"NCCL_MAX_NCHANNELS", "2"}});
 }
 
-TEST_P(RecommendedTable, IsFollowedWithAnotherAlgorithm) {
+TEST_P(RecommendedTable, PluginFollowsItForAnotherAlgorithm) {
   expect_calls("algorithm: \"nccl\"", {{"NCCL_ALGO", "Ring"}, {"NCCL_PROTO", "Simple"}});
 }
 
 /// A table that repeats NCCL's own choices changes nothing.
-TEST_P(RecommendedTable, IsFollowedWithNcclsOwnChoices) { expect_calls("algorithm: \"nccl\"", {}); }
+TEST_P(RecommendedTable, PluginFollowsItForNcclsDefaultChoices) {
+  expect_calls("algorithm: \"nccl\"", {});
+}
 
 INSTANTIATE_TEST_SUITE_P(Machines, RecommendedTable,
                          testing::Values(Where{"dgx1-v100", 2, "edr"}, Where{"dgx-a100", 2},

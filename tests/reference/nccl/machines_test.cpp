@@ -141,7 +141,7 @@ TEST(NcclSearchReference, EightL40sBehindTwoSwitches) {
   expect(two_switches_of_l40s(), 2, {"2x12 SYS/SYS x2", "2x9 p1", "-"}, settings);
 }
 
-TEST(NcclSearchReference, CardsThatAreFasterThanTheSocketsSplitAHost) {
+TEST(NcclSearchReference, NicsThatAreFasterThanTheSocketsSplitAHost) {
   const auto found = search_graphs(test::topology_of(two_switches_of_l40s()), 1);
   ASSERT_TRUE(found) << found.error().message();
   EXPECT_EQ(found->nodes_per_topology, 2);

@@ -55,7 +55,7 @@ std::string text(const Data& graph) {
 /// Returns the topology of a case, such as "hgxh100" for "hgxh100-n2-g4".
 std::string topology_name(const std::string& name) { return name.substr(0, name.rfind("-n")); }
 
-TEST(NcclSearchReference, FindsTheGraphsThatNcclFinds) {
+TEST(NcclSearchReference, GraphsMatchNccl) {
   const std::vector<Data> cases = test::nccl_cases();
   EXPECT_EQ(cases.size(), 58U);
   std::map<std::tuple<std::string, std::int64_t, bool>, SearchResult> searched;
@@ -82,7 +82,7 @@ TEST(NcclSearchReference, FindsTheGraphsThatNcclFinds) {
   }
 }
 
-TEST(NcclSearchReference, SendsAndReceivesHaveAsManyChannelsAsNcclsDo) {
+TEST(NcclSearchReference, NumbersOfPointToPointChannelsMatchNccl) {
   for (const Data& one : test::nccl_cases()) {
     SCOPED_TRACE(one["case"].text());
     const auto node = test::first_gpus(test::topology(topology_name(one["case"].text())),
@@ -95,7 +95,7 @@ TEST(NcclSearchReference, SendsAndReceivesHaveAsManyChannelsAsNcclsDo) {
   }
 }
 
-TEST(NcclSearchReference, RingsAndTreesGoOverTheNodesAsNcclsDo) {
+TEST(NcclSearchReference, RingsAndTreesAcrossNodesMatchNccl) {
   // The search finds the golden graphs (see above). This test derives the neighbours of every rank
   // from these graphs.
   std::size_t rings = 0, places = 0;
@@ -125,7 +125,7 @@ TEST(NcclSearchReference, RingsAndTreesGoOverTheNodesAsNcclsDo) {
   EXPECT_GT(places, 1000U);
 }
 
-TEST(NcclSearchReference, ThreeNodesOfH100AsTheirLogHasThem) {
+TEST(NcclSearchReference, ThreeNodesOfH100MatchTheirLog) {
   // A real machine from NVIDIA/nccl issue 1453, with NCCL 2.22.3 and one rail per channel.
   SearchSettings settings;
   ASSERT_TRUE(set(settings, "NCCL_CROSS_NIC", "0"));
@@ -139,7 +139,7 @@ TEST(NcclSearchReference, ThreeNodesOfH100AsTheirLogHasThem) {
   }
 }
 
-TEST(NcclSearchReference, TopologiesGiveTheCommunicatorsOfNccl) {
+TEST(NcclSearchReference, CommunicatorsOfTopologiesMatchNccl) {
   // Only one case per machine is used, because each requires a search of the topology file.
   std::set<std::string> seen;
   for (const Data& one : test::nccl_cases()) {
@@ -167,7 +167,7 @@ TEST(NcclSearchReference, TopologiesGiveTheCommunicatorsOfNccl) {
 }
 
 /// These machines must have the same graphs as another machine.
-TEST(NcclSearchReference, MachinesOfOneMakeAreAlike) {
+TEST(NcclSearchReference, SimilarMachinesHaveTheSameGraphs) {
   const std::vector<std::pair<std::string, std::string>> identical{
       {"hgxh20", "hgxh100"}, {"ndv4", "dgxa100"}, {"ndv5", "hgxh100"}};
   for (const auto& [one, other] : identical) {

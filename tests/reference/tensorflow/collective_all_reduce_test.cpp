@@ -76,7 +76,7 @@ TEST(CollectiveAllReduceReference, NegativePacksAreRefused) {
   }
 }
 
-TEST(CollectiveAllReduceReference, TheCallsOptionsAreMergedIntoTheStrategys) {
+TEST(CollectiveAllReduceReference, OptionsOfTheCallAreMergedIntoThoseOfTheStrategy) {
   for (const Data& c : test::golden_cases("CommunicationOptions.merge")) {
     SCOPED_TRACE(test::golden_name(c));
     const CommunicationOptions merged = core::merge(options_of(c["input"]["base"].items()),
@@ -123,7 +123,7 @@ TEST(CollectiveAllReduceReference, SelectsTheOtherImplementations) {
   }
 }
 
-TEST(CollectiveAllReduceReference, NcclsLaunchesFollowEachOther) {
+TEST(CollectiveAllReduceReference, NcclLaunchesAreOrdered) {
   for (const Data& c : test::golden_cases("CollectiveAllReduce.nccl_serialisation")) {
     SCOPED_TRACE(test::golden_name(c));
     std::vector<std::string> launched;
@@ -257,7 +257,7 @@ TEST(CollectiveAllReduceReference, SumsAndMeansOfTheUpstreamTest) {
   }
 }
 
-TEST(CollectiveAllReduceReference, TypesThatMixStopTheScopedAllocator) {
+TEST(CollectiveAllReduceReference, MixedTypesDisableTheScopedAllocator) {
   for (const Data& c : test::golden_cases("ScopedAllocator grouping")) {
     SCOPED_TRACE(test::golden_name(c));
     std::string variables;

@@ -33,13 +33,13 @@ std::set<std::string> run_features() {
   return run;
 }
 
-TEST(TensorFlowReference, EveryFeatureIsRun) {
+TEST(TensorFlowReference, EveryFeatureHasATest) {
   std::set<std::string> features;
   for (const test::Data& one : test::golden_cases()) features.insert(one["feature"].text());
   EXPECT_EQ(run_features(), features);
 }
 
-TEST(TensorFlowReference, EveryCaseHasAnIdOfItsOwnAndASource) {
+TEST(TensorFlowReference, EveryCaseHasAUniqueIdAndASource) {
   std::set<std::string> ids;
   for (const test::Data& one : test::golden_cases()) {
     EXPECT_TRUE(ids.insert(one["id"].text()).second) << one["id"].text() << " is there twice";

@@ -119,7 +119,7 @@ TEST(TensorFlowRuntimeReference, EmptyChunksAreNotSent) {
   }
 }
 
-TEST(TensorFlowRuntimeReference, AFieldGoesRoundTwice) {
+TEST(TensorFlowRuntimeReference, AChunkPassesAroundTheRingTwice) {
   for (const Data& c : test::golden_cases("ring field schedule")) {
     SCOPED_TRACE(test::golden_name(c));
     const auto ranks = static_cast<std::int32_t>(c["input"]["group_size"].number());
@@ -190,7 +190,7 @@ TEST(TensorFlowRuntimeReference, RingReduceOfEveryShapeIsTheMean) {
 
 // --- orders ---
 
-TEST(TensorFlowRuntimeReference, SubdivisionsTurnTheDevicesOfEveryTask) {
+TEST(TensorFlowRuntimeReference, SubdivisionsRotateTheDevicesOfEveryTask) {
   for (const Data& c : test::golden_cases("ring subdiv permutations (runtime)")) {
     SCOPED_TRACE(test::golden_name(c));
     const std::vector<int> per_task = c["input"]["devices_per_task"].ints();
@@ -214,7 +214,7 @@ TEST(TensorFlowRuntimeReference, SubdivisionsTurnTheDevicesOfEveryTask) {
   }
 }
 
-TEST(TensorFlowRuntimeReference, SubdivisionsOfItsOwnAccord) {
+TEST(TensorFlowRuntimeReference, DefaultSubdivisions) {
   for (const Data& c : test::golden_cases("dynamic subdiv offsets")) {
     SCOPED_TRACE(test::golden_name(c));
     if (c["expected"].has("subdiv_offsets")) {  // as strategies pass them
@@ -257,7 +257,7 @@ TEST(TensorFlowRuntimeReference, MoreShardsOfTfCnnBenchmarksCollectiveAreRefused
   }
 }
 
-TEST(TensorFlowRuntimeReference, DevicesFollowTheirLinksUnlessTheUserSaysOtherwise) {
+TEST(TensorFlowRuntimeReference, DevicesFollowTheirLinksUnlessAnOrderIsSet) {
   for (const Data& c : test::golden_cases("ring device order from links")) {
     SCOPED_TRACE(test::golden_name(c));
     // A chain of strong links 0, 2, 4, 6, 1, 3, 5, 7 among weak links.
@@ -299,7 +299,7 @@ TEST(TensorFlowRuntimeReference, TasksAreSortedByTheirNames) {
 
 // --- trees ---
 
-TEST(TensorFlowRuntimeReference, TreesOfABroadcast) {
+TEST(TensorFlowRuntimeReference, BroadcastTrees) {
   for (const Data& c : test::golden_cases("hierarchical tree broadcast links")) {
     SCOPED_TRACE(test::golden_name(c));
     const core::BroadcastTree tree{static_cast<std::int32_t>(c["input"]["devices"].number()),
@@ -318,7 +318,7 @@ TEST(TensorFlowRuntimeReference, TreesOfABroadcast) {
 
 /// The first tree connects the source with the first device of every other task. The other trees
 /// connect the devices of each task. The test derives both from the messages.
-TEST(TensorFlowRuntimeReference, ATreeOverTasksThenOneInEach) {
+TEST(TensorFlowRuntimeReference, ABroadcastHasATreeOverTasksAndOneInsideEachTask) {
   for (const Data& c : test::golden_cases("tree broadcast subdivs")) {
     SCOPED_TRACE(test::golden_name(c));
     const std::vector<int> per_task = c["input"]["devices_per_task"].ints();
@@ -381,7 +381,7 @@ TEST(TensorFlowRuntimeReference, ABroadcastNeedsASource) {
 
 // --- keys ---
 
-TEST(TensorFlowRuntimeReference, GroupsAreKnownByTheirLocalDevices) {
+TEST(TensorFlowRuntimeReference, LocalDevicesIdentifyGroups) {
   for (const Data& c : test::golden_cases("collective group key")) {
     SCOPED_TRACE(test::golden_name(c));
     core::CollectiveKeys keys;
@@ -407,7 +407,7 @@ TEST(TensorFlowRuntimeReference, GroupsAreKnownByTheirLocalDevices) {
   }
 }
 
-TEST(TensorFlowRuntimeReference, KeysBegin) {
+TEST(TensorFlowRuntimeReference, FirstKeys) {
   for (const Data& c : test::golden_cases("collective keys")) {
     core::CollectiveKeys keys;
     EXPECT_EQ(keys.group({"GPU:0"}), c["expected"]["first_group_key"].number());

@@ -212,7 +212,7 @@ void expect_reduced(const std::vector<std::vector<double>>& inputs, const std::s
   }
 }
 
-TEST(CrossDeviceOpsReference, DenseGradientsAreAddedUp) {
+TEST(CrossDeviceOpsReference, DenseGradientsAreSummed) {
   for (const Data& c : test::golden_cases("aggregate dense")) {
     SCOPED_TRACE(test::golden_name(c));
     expect_reduced({flat(c["input"]["t0"]), flat(c["input"]["t1"])}, "SUM",
@@ -221,7 +221,7 @@ TEST(CrossDeviceOpsReference, DenseGradientsAreAddedUp) {
 }
 
 /// If n replicas have the same value, their mean is n times the value, divided by n.
-TEST(CrossDeviceOpsReference, AMeanDivides) {
+TEST(CrossDeviceOpsReference, AMeanDividesTheSum) {
   for (const Data& c : test::golden_cases("divide")) {
     SCOPED_TRACE(test::golden_name(c));
     const std::vector<double> t = flat(c["input"]["t"]);
@@ -254,7 +254,7 @@ TEST(VariablePlacementReference, RoundRobin) {
   }
 }
 
-TEST(VariablePlacementReference, WhatIsPinnedElsewhereTakesNoTurn) {
+TEST(VariablePlacementReference, PinnedVariablesDoNotAdvanceTheRoundRobin) {
   for (const Data& c : test::golden_cases("replica_device_setter")) {
     SCOPED_TRACE(test::golden_name(c));
     std::vector<Placed> variables;
@@ -305,7 +305,7 @@ TEST(VariablePlacementReference, GreedyWithUniformLoads) {
   }
 }
 
-TEST(VariablePlacementReference, CachesReadVariables) {
+TEST(VariablePlacementReference, CachesHoldTheVariablesThatAreRead) {
   for (const Data& c :
        test::golden_cases("variable cache placement (distributed parameter_server)")) {
     SCOPED_TRACE(test::golden_name(c));
@@ -317,7 +317,7 @@ TEST(VariablePlacementReference, CachesReadVariables) {
   }
 }
 
-TEST(VariablePlacementReference, CopiesAreAddedUpInTurn) {
+TEST(VariablePlacementReference, CopiesAreSummedOnAlternatingDevices) {
   for (const Data& c : test::golden_cases("replicated without nccl (tf_cnn_benchmarks)")) {
     SCOPED_TRACE(test::golden_name(c));
     std::string variables;
@@ -393,7 +393,7 @@ TEST(StrategiesReference, ParameterServerStrategy) {
   }
 }
 
-TEST(StrategiesReference, ReplicatedTakesOneEntry) {
+TEST(StrategiesReference, ReplicatedAcceptsOneEntry) {
   for (const Data& c : test::golden_cases("tf_cnn_benchmarks replicated")) {
     SCOPED_TRACE(test::golden_name(c));
     const auto refused =

@@ -101,8 +101,7 @@ TEST(TensorFlowClusterReference, AcceleratorsAreCountedByTask) {
        {"/job:worker/replica:0/task:0/device:CPU:0", "/job:worker/replica:0/task:0/device:GPU:0"}}};
   EXPECT_EQ(core::num_accelerators(read("{}"), written, TfConfigTask{"worker", 0}),
             (std::map<std::string, std::int64_t>{{"GPU", 1}}));
-  EXPECT_TRUE(core::num_accelerators(read("{}"), written).empty())
-      << "nobody says which task this is";
+  EXPECT_TRUE(core::num_accelerators(read("{}"), written).empty()) << "the task is not stated";
 }
 
 TEST(TensorFlowClusterReference, WithoutTfConfigThereIsNoClusterAndNoTask) {
@@ -126,7 +125,7 @@ TEST(TensorFlowClusterReference, Chiefs) {
 }
 
 // The texts of the errors differ from TensorFlow's, but the rejected configurations are the same.
-TEST(TensorFlowClusterReference, TasksThatCannotBeAreRefused) {
+TEST(TensorFlowClusterReference, ImpossibleTasksAreRefused) {
   for (const Data& c : test::golden_cases("validation")) {
     SCOPED_TRACE(test::golden_name(c));
     const Data in = c["input"];
@@ -154,7 +153,7 @@ TEST(TensorFlowClusterReference, WorkersAreCounted) {
   }
 }
 
-TEST(TensorFlowClusterReference, ServersHaveNoPlaceAmongThoseThatTrain) {
+TEST(TensorFlowClusterReference, ServersHaveNoIdAmongTrainingTasks) {
   for (const Data& c : test::golden_cases("id_in_cluster")) {
     SCOPED_TRACE(test::golden_name(c));
     ASSERT_EQ(c["expected"]["error"].text(), "ValueError");
@@ -171,7 +170,7 @@ TEST(TensorFlowClusterReference, AnEvaluatorHasNoLeader) {
   }
 }
 
-TEST(TensorFlowClusterReference, AListIsNoCluster) {
+TEST(TensorFlowClusterReference, AListIsRefusedAsACluster) {
   for (const Data& c : test::golden_cases("normalize_cluster_spec")) {
     SCOPED_TRACE(test::golden_name(c));
     const auto config = core::read_tf_config(

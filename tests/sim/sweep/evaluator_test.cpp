@@ -38,7 +38,7 @@ core::Space space(const std::vector<std::string>& axes) {
 
 /// Data that settings share affects only the evaluation time, not the results. The test covers
 /// every packing field of every framework.
-TEST_F(EvaluatorTest, SharingChangesNoOutcome) {
+TEST_F(EvaluatorTest, SharedResultsDoNotChangeOutcomes) {
   std::int64_t shared = 0;
   for (const std::vector<std::string>& axes : std::vector<std::vector<std::string>>{
            {"strategy.bytes_per_pack=0,1MiB..60MiB*1.5", "strategy.algorithm=ring,pscpu",
@@ -67,10 +67,10 @@ TEST_F(EvaluatorTest, SharingChangesNoOutcome) {
     EXPECT_LE(shares.simulated(), alone.simulated());
     shared += alone.simulated() - shares.simulated();
   }
-  EXPECT_GE(shared, 5) << "some settings come to the same packs";
+  EXPECT_GE(shared, 5) << "some settings result in the same packs";
 }
 
-TEST_F(EvaluatorTest, LeavesOutOnlyWhatTakesLongToSimulate) {
+TEST_F(EvaluatorTest, SkipsOnlyPointsThatTakeLongToSimulate) {
   // The chunks of 160 GPUs are equal, so one worker can represent all, and here it must.
   constexpr const char* kAlike = R"(
 cluster { workers { machine: "dgx1-v100" count: 20 } network { kind: ONE_SWITCH latency_us: 2 bandwidth_gb_per_s: 10 } }
@@ -105,7 +105,7 @@ TEST_F(EvaluatorTest, ReportsInvalidPointsAndContinues) {
   EXPECT_EQ(one.at({})->status, Outcome::Status::kDone);
 }
 
-TEST_F(EvaluatorTest, NamesEveryFileOnce) {
+TEST_F(EvaluatorTest, ReportsEveryFileOnce) {
   Evaluator one = evaluator(kText, Evaluator::Shares::kYes);
   static_cast<void>(one.at({}));
   EXPECT_EQ(one.new_files().size(), 4u) << "machine, link, model, layer times";
@@ -127,7 +127,7 @@ TEST_F(EvaluatorTest, StopsPointsThatTakeTooLong) {
   EXPECT_NE(whole.step, cut.step);
 }
 
-TEST_F(EvaluatorTest, KnowsNothingOfWhatWasInterrupted) {
+TEST_F(EvaluatorTest, InterruptedPointsHaveNoOutcome) {
   Evaluator one = evaluator(kText, Evaluator::Shares::kYes);
   const std::atomic<bool> cancel{true};
   EXPECT_FALSE(one.at({}, &cancel));

@@ -22,7 +22,7 @@ core::Outcome of(std::int64_t point) {
   return outcome;
 }
 
-TEST(Crowd, DoesEveryPointOnceWhateverTheThreads) {
+TEST(SweepPool, EvaluatesEveryPointOnceForAnyNumberOfThreads) {
   for (const int threads : {1, 2, 7}) {
     PoolWork pool;
     pool.points = first(500);
@@ -40,7 +40,7 @@ TEST(Crowd, DoesEveryPointOnceWhateverTheThreads) {
   }
 }
 
-TEST(Crowd, StopsAndKeepsFinishedWork) {
+TEST(SweepPool, StopsAndKeepsFinishedWork) {
   PoolWork pool;
   pool.points = first(1000);
   pool.threads = 3;
@@ -59,7 +59,7 @@ TEST(Crowd, StopsAndKeepsFinishedWork) {
   EXPECT_LE(taken, 100u);
 }
 
-TEST(Crowd, TakesNoMoreOnceItWasRefused) {
+TEST(SweepPool, StopsOnceAResultIsRefused) {
   PoolWork pool;
   pool.points = first(1000);
   pool.threads = 2;
@@ -70,12 +70,12 @@ TEST(Crowd, TakesNoMoreOnceItWasRefused) {
   EXPECT_EQ(taken, 5);
 }
 
-TEST(Crowd, WithNothingToDoIsDone) {
+TEST(SweepPool, ReturnsAtOnceWithoutPoints) {
   PoolWork pool;
   EXPECT_TRUE(run_pool(pool));
 }
 
-TEST(SpreadOut, VisitsAllAndAnyBeginningIsSpreadOverThem) {
+TEST(SpreadOut, VisitsAllPointsAndEveryPrefixIsEvenlySpread) {
   for (const std::int64_t n : {0, 1, 2, 3, 10, 1000, 1024, 9973}) {
     const auto order = spread_out(first(n));
     EXPECT_EQ(std::set<std::int64_t>(order.begin(), order.end()).size(),

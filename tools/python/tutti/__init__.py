@@ -1,4 +1,4 @@
-"""Tutti predicts what collectives cost before anyone rents the cluster.
+"""Tutti predicts the step times of distributed training, before anyone rents the cluster.
 
     import tutti
 
@@ -8,7 +8,8 @@
     scenario.sweep({"strategy.bytes_per_pack": "4MiB..64MiB*2"}).points.to_pandas()
     scenario.tune().best_settings
 
-docs/python.md is the guide. Names are those of the command line, and reports those of `--format json`.
+docs/python.md is the guide. Functions, methods and keyword arguments are named like the commands
+and options of the program `tutti`. Reports have the fields of `--format json`.
 """
 
 from __future__ import annotations
@@ -83,10 +84,11 @@ def perf(
     progress: Progress = None,
     **options: Any,
 ) -> Perf:
-    """Returns the table of nccl-tests, predicted or (with `backend="tcp"`) measured.
+    """Returns a table in the form of nccl-tests, predicted or (with `backend="tcp"`) measured.
 
-    The table is for a scenario's cluster and algorithm, or for NCCL's choice on a machine
-    (`cluster=`). Further options are those of `tutti perf`.
+    The table is for the cluster and algorithm of a scenario. With `cluster=` instead of a scenario,
+    it is for `nodes` machines of that name and the algorithms that NCCL chooses. Further options are
+    those of `tutti perf`.
     """
     arguments, texts = _scenario(scenario)
     options.update(
@@ -143,7 +145,7 @@ def import_trace(
 
 
 def validate(tables: _Path, meta: _Path, *, progress: Progress = None, **options: Any) -> Report:
-    """Predicts published nccl-tests tables (`tutti validate`), and reports the errors."""
+    """Predicts measured nccl-tests tables (`tutti validate`), and reports the errors."""
     options.update(tables=tables, meta=meta)
     outcome = _run("validate", [], options, progress=progress)
     outcome.stopped()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Sequence
 if TYPE_CHECKING:
     from .table import Table
 
-_MOST_ROWS = 10
+_MAX_ROWS = 10
 
 
 def show_time(us: float) -> str:
@@ -28,7 +28,7 @@ def _three_digits(value: float) -> str:
 
 
 def rows_html(headings: Sequence[str], rows: Sequence[Sequence[Any]], more: int = 0) -> str:
-    """An HTML table; `more`: the number of rows that are left out."""
+    """Returns an HTML table; `more`: the number of rows that are left out."""
     parts = ["<table><thead><tr>"]
     parts += [f"<th>{html.escape(heading)}</th>" for heading in headings]
     parts.append("</tr></thead><tbody>")
@@ -42,8 +42,8 @@ def rows_html(headings: Sequence[str], rows: Sequence[Sequence[Any]], more: int 
 
 
 def table_html(table: "Table") -> str:
-    """The first rows of a table."""
-    shown = min(len(table), _MOST_ROWS)
+    """Returns the first rows of a table as HTML."""
+    shown = min(len(table), _MAX_ROWS)
     columns = []
     for name in table.columns:
         categories = table.categories(name)

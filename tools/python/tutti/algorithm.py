@@ -10,8 +10,9 @@
         …
     scenario.use(ring).simulate()
 
-The result is a text in the language of docs/your-own-algorithm.md: one description for all ranks,
-which is proved before it is simulated.
+An algorithm is a text in the language of docs/your-own-algorithm.md: one description for all ranks.
+Each rank executes its lanes concurrently, and the statements of a lane in order. Tutti proves an
+algorithm before it simulates it.
 """
 
 from __future__ import annotations
@@ -137,7 +138,7 @@ class Place:
         return Place(f"{self.text} piece {_text(index)} of {_text(of)}")
 
     def like(self, chunk: Number) -> "Place":
-        """Returns a range of scratch that is as long as the given chunk."""
+        """Returns this range of the scratch buffer with the length of chunk `chunk`."""
         return Place(f"{self.text} like {_text(chunk)}")
 
 
@@ -208,7 +209,7 @@ class Algorithm:
         self._head(f'require {_text(condition)} "{line}"')
 
     def let(self, name: str, value: Number) -> Value:
-        """Defines a named value, for all lanes, or for the rest of the block."""
+        """Defines a named value, for the rest of the block or for all lanes that follow."""
         self._add(f"let {name} = {_text(value)}")
         return Value(name)
 
@@ -222,14 +223,17 @@ class Algorithm:
         first: Number = 0,
         last: Optional[Number] = None,
     ) -> Iterator[Value]:
-        """Begins a lane. With `each`, one lane per number `first` … `last`, which it yields."""
+        """Begins a lane. With `each`, begins one lane for each number from `first` to `last`.
+
+        Yields the number of the lane.
+        """
         head = "lane" if name is None else f"lane {name}"
         if each is not None:
             if last is None:
                 raise TypeError("lane(each=…) needs last=…, the number of the last lane")
             head += f" for {each} from {_text(first)} to {_text(last)}"
         if self._depth > 0:
-            raise TypeError("a lane is no part of another lane")
+            raise TypeError("a lane cannot be inside of another lane")
         with self._block(head):
             yield Value(each or "0")
 
@@ -313,7 +317,7 @@ class Algorithm:
         self._statement(f"add {source.text} to {target.text}")
 
     def mark(self, name: str) -> None:
-        """Defines a mark with this name at the current point of the lane."""
+        """Defines a mark, for which other lanes can wait, at the current point of the lane."""
         self._statement(f"mark {name}")
 
     def wait_for(self, mark: str, *numbers: Number) -> None:
@@ -353,7 +357,7 @@ class Algorithm:
 
     def _statement(self, line: str) -> None:
         if self._depth == 0:
-            raise TypeError("statements belong into a lane: with algorithm.lane():")
+            raise TypeError("statements must be inside of a lane: with algorithm.lane():")
         self._add(line)
 
     @contextlib.contextmanager

@@ -20,9 +20,9 @@ Progress = Union[None, bool, Callable[[str, float], None]]
 
 def data_folder() -> str:
     """Returns the folder with the shipped machines, links, models and algorithms."""
-    beside = Path(__file__).parent / "data"  # the data of a wheel
-    if "TUTTI_DATA" not in os.environ and (beside / "machines").is_dir():
-        return str(beside)
+    packaged = Path(__file__).parent / "data"  # the data of a wheel
+    if "TUTTI_DATA" not in os.environ and (packaged / "machines").is_dir():
+        return str(packaged)
     return _core.library_folder()
 
 
@@ -67,7 +67,7 @@ def words_of(options: Mapping[str, Any]) -> list[str]:
 
 
 def plain(value: Any) -> str:
-    """Returns a value as it is written on the command line and in scenarios."""
+    """Returns a value in the notation of the command line and of scenarios."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float):
@@ -169,13 +169,13 @@ def _bar() -> Iterator[Callable[[str, float], None]]:
     if tqdm is None:
         shown = -1
 
-        def tell(what: str, share: float) -> None:
+        def print_share(what: str, share: float) -> None:
             nonlocal shown
             if int(share * 10) > shown:
                 shown = int(share * 10)
                 print(f"{what}: {share:.0%}", file=sys.stderr)
 
-        yield tell
+        yield print_share
         return
     with tqdm(total=1.0, bar_format="{desc}: {percentage:3.0f}%|{bar}| {elapsed}<{remaining}") as bar:
 

@@ -10,11 +10,13 @@ class Problem(NamedTuple):
     """A problem of an input or of a run."""
 
     text: str
-    #: The file with the problem; "" if there is none. Lines and columns count from 1; 0: none.
+    #: The file with the problem; "" if there is none.
     file: str = ""
+    #: The line and column of the problem in the file, counted from 1; 0: the whole file.
     line: int = 0
     column: int = 0
-    #: The kind of the problem, such as "unknown-name" or "too-large". Stable if texts change.
+    #: The kind of the problem, such as "unknown-name" or "too-large". Codes remain the same if
+    #: texts change.
     code: str = "invalid"
     #: The field, option or column with the problem, such as "Network.latency_us".
     field: str = ""
@@ -23,7 +25,7 @@ class Problem(NamedTuple):
 
     @property
     def hint(self) -> str:
-        """The remedy, if the text has one: its part after the first semicolon."""
+        """The remedy: the part of the text after the first semicolon; "" if there is none."""
         return self.text.partition("; ")[2]
 
     def __str__(self) -> str:
@@ -52,7 +54,7 @@ class Error(Exception):
 
     @property
     def column(self) -> int:
-        """The column of the first problem, counted from 1."""
+        """The column of the first problem, counted from 1; 0: the whole file."""
         return self.problems[0].column
 
     @property

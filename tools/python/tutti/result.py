@@ -34,7 +34,7 @@ class Report(Mapping[str, Any]):
 
     @property
     def notes(self) -> list[str]:
-        """What the reader should know: assumptions, and what was left out."""
+        """Assumptions of the result, and parts of the input that were left out."""
         return self.report.get("notes", [])
 
     def __repr__(self) -> str:
@@ -70,7 +70,10 @@ class Perf(Report):
         return self.report["rows"]
 
     def to_pandas(self) -> Any:
-        """Returns the rows as a data frame. Columns of the table's two halves have prefixes."""
+        """Returns the rows as a data frame.
+
+        Columns of the table's two halves have the prefixes `out_of_place_` and `in_place_`.
+        """
         import pandas
 
         return pandas.json_normalize(self.rows, sep="_")
@@ -123,7 +126,7 @@ class Result:
 
     @property
     def tracks(self) -> Table:
-        """The tracks of spans, by the number in the spans' column `track`."""
+        """The tracks on which spans lie. The column `track` of `spans` has their indices."""
         return self._table("tracks")
 
     @property
@@ -167,7 +170,7 @@ class Result:
 
     @property
     def notes(self) -> list[str]:
-        """What the reader should know: assumptions, and what was left out."""
+        """Assumptions of the result, and parts of the input that were left out."""
         return self._recording.notes
 
     @property
@@ -181,7 +184,7 @@ class Result:
         return self._recording.scenario_text
 
     def compare(self, other: "Result") -> Comparison:
-        """Compares with another timeline of the same workload."""
+        """Compares this timeline with another one of the same workload."""
         return compare(self, other)
 
     def save(self, path: Path_) -> "Result":
@@ -190,18 +193,21 @@ class Result:
         return self
 
     def export(self, path: Path_, to: Optional[str] = None, table: str = "spans") -> "Result":
-        """Writes it as `perfetto`, `csv` (of one table) or `svg`; default: by the suffix."""
+        """Exports the timeline as `to`: "perfetto", "csv" (only `table`) or "svg" (the last step).
+
+        By default, the suffix of `path` determines the format.
+        """
         endings = {".svg": "svg", ".csv": "csv", ".perfetto-trace": "perfetto"}
         chosen = to or endings.get(Path(path).suffix, "")
         if chosen not in endings.values():
             raise RequestError(
-                [Problem(f"{path}: expected one of svg, csv, perfetto; say which by to=", code="unknown-name")]
+                [Problem(f"{path}: expected one of svg, csv, perfetto; pass the format as to=", code="unknown-name")]
             )
         self._recording.save(os.fspath(path), chosen, table)
         return self
 
     def svg(self) -> str:
-        """The picture of the last training step."""
+        """Returns a picture of the last training step, as the text of an SVG file."""
         return self._recording.svg()
 
     def view(self) -> "subprocess.Popen[bytes]":

@@ -20,9 +20,9 @@ Path_ = Union[str, "os.PathLike[str]"]
 
 
 def load(path: Path_) -> "Scenario":
-    """Reads and checks a scenario's file.
+    """Reads and checks the file of a scenario.
 
-    Raises `tutti.RequestError` with every error in it, each with file, line, column and remedy.
+    Raises `tutti.RequestError` with all errors of the file, each with file, line, column and remedy.
     """
     try:
         text = Path(path).read_bytes().decode("utf-8", errors="surrogateescape")
@@ -156,7 +156,7 @@ def _typed(state: Mapping[str, Any]) -> Any:
 
 
 class RunFields(Fields):
-    """The fields of `run`, which can also be called."""
+    """The message `run` of a scenario. Calling it executes the scenario."""
 
     __slots__ = ()
 
@@ -197,7 +197,7 @@ class Scenario(Fields):
 
     @property
     def path(self) -> str:
-        """The file that it was read from, or its name in errors."""
+        """The file that the scenario was read from, or the name of its text in errors."""
         return self._file
 
     def to_text(self) -> str:
@@ -225,7 +225,8 @@ class Scenario(Fields):
     def set(self, field: str, value: Any) -> "Scenario":
         """Sets a field by its path, and returns the scenario.
 
-        None removes the field. A mapping sets the fields of a message, a list all elements.
+        None removes the field. A mapping replaces a message, and a list replaces all elements of a
+        repeated field.
         """
         if isinstance(value, Fields):
             value = value.to_dict()
@@ -304,7 +305,7 @@ class Scenario(Fields):
 
     @property
     def run(self) -> "RunFields":
-        """`scenario.run()` executes it for real; `scenario.run.steps` is a field of `run`."""
+        """`scenario.run()` executes the scenario for real; `scenario.run.steps` is a field of `run`."""
         return RunFields(self, "run")
 
     def explain(self, *, progress: Progress = None) -> Explanation:
@@ -346,7 +347,7 @@ class Scenario(Fields):
         progress: Progress = None,
         **options: Any,
     ) -> Tuning:
-        """Searches for the best settings; by default among the framework's fields."""
+        """Searches for the best settings of the fields in `over`; by default, the framework's fields."""
         options.update(evaluations=evaluations, seed=seed)
         options["over"] = [f"{field}={plain(values)}" for field, values in (over or {}).items()]
         outcome = self._run("tune", options, progress=progress)

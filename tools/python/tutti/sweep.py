@@ -23,11 +23,12 @@ class Sweep:
         """Opens the file of a sweep (`tutti sweep -o`, `scenario.sweep(output=…)`)."""
         self.path = os.fspath(path)
         table, self.fields = _core.sweep_table(self.path)
-        #: One row per completed point: its fields, `status`, times in microseconds, `packs`.
+        #: One row per completed point, with the fields that vary, `status`, times in microseconds
+        #: and `packs`.
         self.points = Table(table)
 
     def best(self) -> Optional[dict[str, Any]]:
-        """The settings of the fastest point, or None if no point is complete."""
+        """Returns the settings of the fastest point; None if no point has a step time."""
         times = self.points["step_time_us"]
         done = [i for i in range(len(times)) if times[i] == times[i]]
         if not done:
@@ -65,12 +66,12 @@ class Tuning(Report):
 
     @property
     def change(self) -> bool:
-        """True if changing settings is recommended."""
+        """True if the search recommends to change settings."""
         return bool(self.report["advice"]["change"])
 
     @property
     def best_settings(self) -> Mapping[str, str]:
-        """The settings of the best point that was tried, by field."""
+        """The settings of the best point that was tried: the value by field; empty if there is none."""
         return self.report.get("best_settings", {})
 
     @property

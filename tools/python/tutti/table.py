@@ -18,7 +18,7 @@ class Table(Mapping[str, "numpy.ndarray[Any, Any]"]):
     texts are arrays of str. Categorical columns (`track`, `kind`) are arrays of indices into
     `table.categories("track")`.
 
-    pandas, polars, DuckDB and pyarrow accept a table without copying its columns:
+    pandas, polars, DuckDB and pyarrow accept a table, without copying its columns:
     `table.to_pandas()`, `polars.from_arrow(table)`, `pyarrow.table(table)`.
     """
 
