@@ -312,6 +312,29 @@ TEST(PerfNccl, UnknownReleasesAreTreatedAsTheNewest) {
       testing::ContainsRegex("NCCL 2.31 .* 2.30"));
 }
 
+TEST(PerfNccl, FollowsTheNumberOfCardsAndTheReleaseOfTheEfaPlugin) {
+  const auto on = [](const char* machine, std::vector<std::string> more) {
+    std::vector<std::string> words{"perf", "--cluster", machine, "--nodes", "2",
+                                   "-b",   "64K",       "-e",    "64K"};
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+  };
+  EXPECT_THAT(run_tutti(on("hgx-h100", {"--cards-per-gpu", "1/2"})).out,
+              HasSubstr("4 cards of 50 GB/s"));
+  EXPECT_THAT(run_tutti(on("hgx-h100", {"--cards-per-gpu", "2", "--card-gbit-per-s", "200"})).out,
+              HasSubstr("16 cards of 25 GB/s"));
+  EXPECT_THAT(run_tutti(on("ec2-p5-48xlarge", {})).out, HasSubstr("network efa_v2, 8 cards"));
+  EXPECT_THAT(run_tutti(on("ec2-p5-48xlarge", {"--ofi-plugin", "1.7.2"})).out,
+              HasSubstr("aws-ofi-nccl 1.7.2 sets NCCL_PROTO=Simple"));
+  const TemporaryFolder folder;
+  expect_refused(on("hgx-h100", {"--cards-per-gpu", "3"}), folder,
+                 {ProblemCode::kUnknownName, "--cards-per-gpu"});
+  expect_refused(on("hgx-h100", {"--card-gbit-per-s", "100"}), folder,
+                 {ProblemCode::kUnused, "--card-gbit-per-s"});
+  expect_refused(on("hgx-h100", {"--ofi-plugin", "1.16"}), folder,
+                 {ProblemCode::kUnused, "--ofi-plugin"});
+}
+
 TEST(PerfNccl, UsesNetworksThatReduce) {
   const std::vector<std::string> words{"perf", "--cluster", "hgx-h100", "--nodes", "8",
                                        "-b",   "64M",       "-e",       "64M",     "--explain"};
