@@ -105,7 +105,8 @@ TEST(NetworkCards, EfaDevicesOfAGpuAreOneCardWithRdmaWrites) {
 }
 
 TEST(NetworkCards, PortsOfAnAdapterAreMergedFromNccl220On) {
-  for (const auto& [version, nics] : {std::pair(Version{2, 18, 3}, 16), {Version{2, 20, 5}, 8}}) {
+  for (const auto& [version, nics] :
+       {std::pair(Version{2, 18, 3}, 16), std::pair(Version{2, 20, 5}, 8)}) {
     System s = with_cards_of(8, 50, Transport::kInfiniband, 2);
     Settings settings;
     see_network(s, version, settings);
