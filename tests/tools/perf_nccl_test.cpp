@@ -242,7 +242,10 @@ TEST(PerfNccl, ATimeThatALinkCannotKeepIsCappedAndSaysByWhich) {
   std::string machine{std::istreambuf_iterator<char>(shipped), {}};
   const std::string lanes = "link { from: \"plx[0-7]\" to: \"gpu[0-7]\" kind: PCIE generation: 5";
   ASSERT_NE(machine.find(lanes), std::string::npos);
-  machine.replace(machine.find(lanes), lanes.size(), lanes + " lanes: 2");
+  // The time model assumes that all GPUs have the PCIe of the first.
+  machine.replace(machine.find(lanes), lanes.size(),
+                  "link { from: \"plx0\" to: \"gpu0\" kind: PCIE generation: 5 latency_us: 0.5 }\n"
+                  "link { from: \"plx[1-7]\" to: \"gpu[1-7]\" kind: PCIE generation: 5 lanes: 2");
   const std::string file = folder.path() + "/starved.textproto";
   std::ofstream(file) << machine;
   const std::vector<std::string> arguments = {"perf", "--cluster", file, "--nodes", "2",
