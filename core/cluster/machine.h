@@ -44,6 +44,7 @@ struct Part {
   std::string source;
   Transport transport = Transport::kNone;  ///< transport of a network card; kNone: not specified,
                                            ///< or not a network card
+  int nic_devices = 1;                     ///< number of devices of which a network card consists
   GpuModel gpu_model = GpuModel::kNone;    ///< model of a GPU; kNone: not specified, or not a GPU
   GpuModel nearest_gpu_model = GpuModel::kNone;  ///< for a GPU whose model is not in the list: the
                                                  ///< most similar model in the list

@@ -16,6 +16,7 @@
 #include <map>
 
 #include "core/base/file.h"
+#include "core/cluster/cards_per_gpu.h"
 #include "core/cluster/link_rates.h"
 #include "core/proto/machine.pb.h"
 #include "core/text/bind.h"
@@ -80,6 +81,13 @@ class MachineReader {
         std::make_shared<const Machine>(message_.name(), std::move(parts_), std::move(links_),
                                         std::move(rings_inside_), std::move(rings_across_));
     check_routes(*machine);
+    const auto cards = static_cast<CardsPerGpu>(message_.cards_per_gpu());
+    if (problems_.size() == before && cards != CardsPerGpu::kAsDeclared) {
+      auto changed = with_cards(*machine, cards, std::nullopt);
+      if (changed) return *changed;
+      const Problem& problem = changed.error().problems().front();
+      fields_.complain_at(message_, "cards_per_gpu", problem.kind.code, "{}", problem.text);
+    }
     return problems_.size() == before ? machine : nullptr;
   }
 
@@ -208,7 +216,17 @@ class MachineReader {
     part.source = source_of(nic.source());
     part.nic = rate(nic, "bandwidth_gb_per_s", fmt::format("nic \"{}\"", nic.name()));
     part.transport = static_cast<Transport>(nic.transport());
+    part.nic_devices = devices_of(nic);
     add_part(nic, nic.name(), std::move(part));
+  }
+
+  int devices_of(const proto::Nic& nic) {
+    const std::string what = fmt::format("nic \"{}\"", nic.name());
+    const auto devices = fields_.integer(nic, "devices", what, 1, 4).value_or(1);
+    if (devices == 3)
+      fields_.complain_at(nic, "devices", ProblemCode::kInvalid,
+                          "{}: devices must be 1, 2 or 4 (got 3)", what);
+    return static_cast<int>(devices);
   }
 
   /// Returns the devices, switches and cards that the `from` or `to` of a link names. Reports a

@@ -7,8 +7,9 @@ namespace tutti::core {
 namespace {
 
 /// The names, indexed by enumerator.
-constexpr std::array<std::string_view, 9> kNames{
-    "none", "infiniband", "roce", "efa", "efa_without_rdma", "slingshot", "tcpx", "tcpxo", "tcp"};
+constexpr std::array<std::string_view, 13> kNames{
+    "none",  "infiniband", "roce",   "efa",    "efa_without_rdma", "slingshot", "tcpx",
+    "tcpxo", "tcp",        "efa_v1", "efa_v2", "efa_v3",           "efa_v4"};
 
 std::string in_capitals(std::string_view name) {
   std::string capitals(name);

@@ -12,13 +12,27 @@ enum class Transport {
   kNone,  ///< unspecified, or not needed
   kInfiniband,
   kRoce,
-  kEfa,
+  kEfa,        ///< EFA with RDMA, whose generation is unspecified
   kEfaCopies,  ///< EFA without RDMA
   kSlingshot,
   kTcpx,
   kTcpxo,
-  kTcp
+  kTcp,
+  kEfaV1,  ///< EFA with RDMA of the first generation (P4d), and so on: P5, P5en, P6
+  kEfaV2,
+  kEfaV3,
+  kEfaV4
 };
+
+/// True for EFA with RDMA of any generation.
+constexpr bool is_efa_with_rdma(Transport transport) {
+  return transport == Transport::kEfa ||
+         (transport >= Transport::kEfaV1 && transport <= Transport::kEfaV4);
+}
+/// True for EFA of any generation, with or without RDMA.
+constexpr bool is_efa(Transport transport) {
+  return transport == Transport::kEfaCopies || is_efa_with_rdma(transport);
+}
 
 /// Returns the transport's name in command-line options, such as "infiniband" or
 /// "efa_without_rdma".

@@ -125,6 +125,12 @@ TableFacts facts_of(Record record) {
   facts.nics_per_node = inter.count("nics_per_node");
   facts.nic_gbps = inter.number("nic_gbps");
   facts.nic_type = inter.text("nic_type");
+  if (inter.find("devices_per_card") != nullptr) {
+    facts.devices_per_card = inter.count("devices_per_card");
+    if (facts.devices_per_card != 1 && facts.devices_per_card != 2 && facts.devices_per_card != 4)
+      inter.wrong("devices_per_card", "expected 1, 2 or 4");
+  }
+  facts.ofi_plugin = inter.text("ofi_plugin");
   record.expect("env", Value::Kind::kMessage, "a JSON object of variables and their values");
   record.expect("outlier_sizes", Value::Kind::kList, "a list of sizes");
   for (const Value::Field& variable : record.inside("env").value().fields)

@@ -36,6 +36,8 @@ struct TableFacts {
   std::optional<double> link_gb_per_s;
   std::int64_t nics_per_node = 0;
   std::optional<double> nic_gbps;
+  std::int64_t devices_per_card = 1;  ///< EFA devices or ports that one card of `nics_per_node` has
+  std::string ofi_plugin;             ///< release of aws-ofi-nccl; empty: unknown
   bool nvswitch = false;
   bool healthy = false;  ///< true if the machines are known to be healthy
   std::vector<std::pair<std::string, std::string>> env;

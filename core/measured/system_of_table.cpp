@@ -7,6 +7,7 @@
 #include "core/cluster/transport.h"
 #include "core/nccl/collnet.h"
 #include "core/nccl/known_gpus.h"
+#include "core/nccl/ofi_plugin.h"
 
 namespace tutti::core {
 namespace {
@@ -23,6 +24,10 @@ std::optional<Transport> transport_of(const std::string& nic_type) {
     return Transport::kTcp;
   if (has(nic_type, "TCPXO")) return Transport::kTcpxo;
   if (has(nic_type, "TCPX")) return Transport::kTcpx;
+  if (has(nic_type, "EFA v1")) return Transport::kEfaV1;
+  if (has(nic_type, "EFA v2")) return Transport::kEfaV2;
+  if (has(nic_type, "EFA v3")) return Transport::kEfaV3;
+  if (has(nic_type, "EFA v4")) return Transport::kEfaV4;
   if (has(nic_type, "EFA")) return Transport::kEfa;
   if (has(nic_type, "Slingshot")) return Transport::kSlingshot;
   if (has(nic_type, "InfiniBand")) return Transport::kInfiniband;
@@ -155,6 +160,14 @@ Expected<TableSystem> system_of(const TableFacts& facts) {
     s.transport = nccl::at_gpus(*transport, s.generation);
     s.matching = matching_of(facts);
     s.nic_gb_per_s = *facts.nic_gbps / 8;
+    s.devices_per_card = static_cast<int>(facts.devices_per_card);
+    if (!facts.ofi_plugin.empty()) {
+      const auto release = nccl::parse_ofi_plugin(facts.ofi_plugin);
+      if (!release)
+        return cannot({ProblemCode::kInvalid, "ofi_plugin"},
+                      release.error().problems().front().text);
+      s.ofi_plugin = *release;
+    }
     // NCCL_COLLNET_ENABLE=1 is not sufficient, because many records list it although their switches
     // cannot reduce.
     s.collnet = has(facts.nic_type, "SHARP");
@@ -185,6 +198,10 @@ Expected<TableSystem> system_of(const TableFacts& facts) {
   const std::string level = settings->gdr_level.value_or("");
   s.gpudirect = !level.starts_with("0") && !level.starts_with("LOC");
   if (settings->ib_disabled.value_or(false)) s.transport = Transport::kTcp;
+  if (s.nodes > 1 && is_efa(s.transport) && !s.ofi_plugin)
+    made.assumed.push_back("aws-ofi-nccl " +
+                           to_string(nccl::usual_ofi_plugin(made.version, s.transport)));
+  nccl::see_network(s, made.version, made.settings);
   return made;
 }
 

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <utility>
 #include <vector>
 
@@ -76,6 +77,8 @@ class Writer {
   std::string parts();
 
  private:
+  [[nodiscard]] int devices_of(const NetFacts& card) const;
+  [[nodiscard]] std::string cards_per_gpu() const;
   [[nodiscard]] const TopologyNode& node(int index) const { return topology_.nodes[index]; }
   [[nodiscard]] std::string& name(int index) { return names_[index]; }
   [[nodiscard]] int ports(int card) const;
@@ -182,14 +185,50 @@ std::string Writer::hosts_joined() {
                     range("cpu", topology_.count(NodeKind::kCpu)));
 }
 
+/// Returns the number of devices of which a network card consists, as far as the topology shows it.
+/// NCCL joins the names of ports that it merges ("mlx5_0+mlx5_1"). aws-ofi-nccl reports one card
+/// with the total rate of a GPU's EFA devices; on P5, each device has 100 Gb/s.
+int Writer::devices_of(const NetFacts& card) const {
+  const auto joined = 1 + std::count(card.name.begin(), card.name.end(), '+');
+  constexpr float kEfaDevice = 12.5F;
+  const bool efa = is_efa_with_rdma(transport_of_card(card.name));
+  const bool p5 = topology_.min_sm() >= 90 && topology_.min_sm() < 100;
+  const auto devices =
+      efa && p5 ? std::lround(card.gb_per_s / kEfaDevice) : static_cast<long>(joined);
+  return devices == 2 || devices == 4 ? static_cast<int>(devices) : 1;
+}
+
+/// Returns the line that states the number of cards for each GPU; empty if the machine file has no
+/// value for this number.
+std::string Writer::cards_per_gpu() const {
+  const int gpus = topology_.count(NodeKind::kGpu), cards = topology_.count(NodeKind::kNet);
+  const std::pair<std::pair<int, int>, const char*> known[] = {{{1, 4}, "ONE_CARD_FOR_FOUR_GPUS"},
+                                                               {{1, 2}, "ONE_CARD_FOR_TWO_GPUS"},
+                                                               {{1, 1}, "ONE_CARD_PER_GPU"},
+                                                               {{2, 1}, "TWO_CARDS_PER_GPU"},
+                                                               {{4, 1}, "FOUR_CARDS_PER_GPU"}};
+  for (const auto& [ratio, name] : known) {
+    if (cards > 0 && cards * ratio.second == gpus * ratio.first)
+      return fmt::format("  cards_per_gpu: {}\n", name);
+  }
+  return "";
+}
+
 std::string Writer::parts() {
-  std::string text;
+  std::string text = cards_per_gpu();
   const auto infiniband = [this](int card) { return node(card).net.name.starts_with("mlx5"); };
   const auto& cards = topology_.all(NodeKind::kNet);
   if (std::any_of(cards.begin(), cards.end(), infiniband))
     text +=
         "  # Cards named mlx5 are assumed to be InfiniBand. RoCE cards have the same name; set "
         "transport: ROCE for RoCE cards.\n";
+  const auto efa = [this](int card) {
+    return is_efa_with_rdma(transport_of_card(node(card).net.name));
+  };
+  if (topology_.min_sm() >= 90 && std::any_of(cards.begin(), cards.end(), efa))
+    text +=
+        "  # The generation of EFA is assumed to be the usual one of these GPUs. On P5en, set "
+        "transport: EFA_V3 and devices: 2.\n";
   for (std::size_t i = 0; i < topology_.nodes.size(); ++i) {
     const int index = static_cast<int>(i);
     if (name(index).empty()) continue;
@@ -200,11 +239,14 @@ std::string Writer::parts() {
       text += fmt::format("  switch {{ name: \"nvswitch\" kind: NVSWITCH{} }}\n",
                           topology_.min_sm() >= 90 ? " in_switch_reduction: true" : "");
     }
-    if (kind == NodeKind::kNet)
+    if (kind == NodeKind::kNet) {
+      const NetFacts& card = node(index).net;
+      const int devices = devices_of(card);
       text += fmt::format(
-          "  nic {{ name: \"{}\" bandwidth_gb_per_s: {:g} transport: {} source: {} }}\n",
-          name(index), node(index).net.gb_per_s,
-          name_in_files(transport_of_card(node(index).net.name)), in_quotes(node(index).net.name));
+          "  nic {{ name: \"{}\" bandwidth_gb_per_s: {:g} transport: {}{} source: {} }}\n",
+          name(index), card.gb_per_s, name_in_files(transport_of_card(card.name)),
+          devices > 1 ? fmt::format(" devices: {}", devices) : "", in_quotes(card.name));
+    }
   }
   text += '\n';
   for (std::size_t l = 0; l < topology_.links.size(); ++l) {

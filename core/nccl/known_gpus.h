@@ -26,13 +26,18 @@ const KnownGpu* find_gpu(GpuModel model);
 /// GPU is unknown.
 const KnownGpu* find_gpu(const std::string& text);
 
-/// Returns kEfaCopies if `transport` is kEfa and the GPUs are older than Ampere; otherwise
-/// `transport`. On EC2 instances before P4d (A100), EFA does not support reads and writes of remote
-/// memory (RDMA), so the CPU copies received data. SOURCE: AWS, "Elastic Fabric Adapter", RDMA read
-/// support by instance type.
+/// Returns the network transport of EC2 instances with GPUs of this generation. Since P4d (A100),
+/// EFA supports reads of remote memory (RDMA). On older instances, the CPU copies received data. If
+/// the generation of EFA is unspecified, it is that of the first instance with these GPUs: P4d
+/// (A100) has the first, P5 (H100) the second and P6 (B200) the fourth generation. P5en (H200) has
+/// the third generation, which has to be stated. SOURCE: AWS, "Elastic Fabric Adapter", supported
+/// instance types and RDMA support.
 inline Transport at_gpus(Transport transport, GpuGeneration generation) {
-  return transport == Transport::kEfa && generation < GpuGeneration::kAmpere ? Transport::kEfaCopies
-                                                                             : transport;
+  if (!is_efa_with_rdma(transport)) return transport;
+  if (generation < GpuGeneration::kAmpere) return Transport::kEfaCopies;
+  if (transport != Transport::kEfa) return transport;
+  if (generation < GpuGeneration::kHopper) return Transport::kEfaV1;
+  return generation < GpuGeneration::kBlackwell ? Transport::kEfaV2 : Transport::kEfaV4;
 }
 
 }  // namespace tutti::core::nccl

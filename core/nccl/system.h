@@ -1,11 +1,13 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "core/cluster/transport.h"
 #include "core/nccl/communicator.h"
 #include "core/nccl/driving.h"
 #include "core/nccl/settings.h"
+#include "core/nccl/version.h"
 
 namespace tutti::core::nccl {
 
@@ -60,6 +62,16 @@ struct System {
   double pcie_gb_per_s = 24;
   int nics = 0;             ///< number of network cards per node that the GPUs use
   double nic_gb_per_s = 0;  ///< data-sheet rate of one network card
+  /// The number of devices of which each card consists: the EFA devices of a GPU, or the ports of
+  /// one adapter. see_network() replaces a card by its devices if NCCL does not merge them.
+  int devices_per_card = 1;
+  /// The release of aws-ofi-nccl, the plugin through which NCCL uses EFA; nullopt: the release that
+  /// is usual with the release of NCCL.
+  std::optional<Version> ofi_plugin;
+  /// The latency in us that the network plugin reports to NCCL; NCCL's choice depends on it.
+  double card_latency_us = 0;
+  /// True if each received message is followed by a read from the GPU's memory (flush).
+  bool flushes = true;
   Transport transport = Transport::kNone;
   Matching matching = Matching::kByCpu;  ///< message matching on Slingshot; the default is the
                                          ///< setting that sites with Slingshot recommend for NCCL

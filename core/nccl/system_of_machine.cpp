@@ -47,6 +47,17 @@ Inside inside_of(const Nvlinks& nvlinks, int gpus, int of_machine) {
   return of_machine == 8 && neighbours == 4 ? Inside::kCubeMesh : Inside::kPcie;
 }
 
+/// Returns the payload rate in GB/s of a GPU's PCIe connection; `usual` if the machine file has no
+/// PCIe link of this GPU.
+double pcie_of(const Machine& machine, int gpu, double usual) {
+  double widest = 0;
+  for (const MachineLink& link : machine.links()) {
+    if (link.kind == LinkKind::kPcie && link.from == gpu)
+      widest = std::max(widest, to_gb_per_s(link.bandwidth));
+  }
+  return widest > 0 ? widest : usual;
+}
+
 /// Returns the names of the GPU models that the time model has parameters for.
 std::string known_models() {
   std::string all;
@@ -123,7 +134,7 @@ Expected<System> system_of(const Machine& machine, int nodes, std::optional<int>
                     to_string(model), known_models()));
   s.generation = gpu->generation;
   s.compute_capability = gpu->compute_capability;
-  s.pcie_gb_per_s = gpu->pcie_gb_per_s;
+  s.pcie_gb_per_s = pcie_of(machine, first, gpu->pcie_gb_per_s);
   s.cpu = cpu_of(machine, gpu->cpu);
   s.grace = gpu->cpu == HostCpu::kArm;
   const Nvlinks nvlinks =
@@ -156,9 +167,12 @@ Expected<System> system_of(const Machine& machine, int nodes, std::optional<int>
   std::set<int> cards;
   for (int g = 0; g < s.gpus; ++g) cards.insert(machine.nearest_nic(machine.gpus()[g]));
   cards.erase(-1);
-  s.nics =
-      std::max(1, static_cast<int>(s.gpus == of_machine ? machine.nics().size() : cards.size()));
+  const int all = static_cast<int>(machine.nics().size());
+  // If a GPU has several cards, nearest_nic() is only one of them.
+  const int of_gpus = std::max(static_cast<int>(cards.size()), s.gpus * (all / of_machine));
+  s.nics = std::max(1, s.gpus == of_machine ? all : of_gpus);
   s.nic_gb_per_s = static_cast<double>(card.nic.count()) / 1e9;
+  s.devices_per_card = card.nic_devices;
   if (s.transport == Transport::kTcp)
     s.sockets = sockets_of(*host_transport(HostLibrary::kNccl, {}));
   return s;

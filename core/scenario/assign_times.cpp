@@ -29,6 +29,7 @@
 #include "core/nccl/collnet.h"
 #include "core/nccl/machine_communicator.h"
 #include "core/nccl/newest_release.h"
+#include "core/nccl/ofi_plugin.h"
 #include "core/nccl/system_of_machine.h"
 #include "core/nccl/tuner/aws_tuner.h"
 #include "core/nccl/tuner/table_tuner.h"
@@ -190,7 +191,7 @@ class Nccl {
   /// removes the plugin and adds a note.
   void apply_tuner(const nccl::Communicator& comm, const nccl::System& system,
                    nccl::Settings& settings) {
-    const bool efa = system.transport == Transport::kEfa;
+    const bool efa = is_efa_with_rdma(system.transport);
     if (!settings.tuner) {
       if (efa && nccl::aws_tuner_decides(gpu_model(), comm))
         note(
@@ -332,6 +333,10 @@ class Nccl {
     if (!system) return give_up(text_of(system.error())), nullptr;
     nccl::Settings settings = options().settings;
     set_nccl_channels(settings, limit);
+    system->ofi_plugin = options().ofi_plugin;
+    settings.notes.clear();  // the notes on the variables are already in the scenario
+    nccl::see_network(*system, options().version, settings);
+    for (const std::string& text : settings.notes) note(text);
     system->collnet = nccl::why_no_sharp(*system).empty();
     const auto known_as = nccl::on_machines(scenario_.cluster->machine(0), *system, transport(),
                                             kNetworkField, settings, options().version);

@@ -20,6 +20,8 @@ struct NcclOptions {
   nccl::Settings settings;  ///< settings that the chosen release of NCCL derives from the variables
   /// The name of the transport between machines; nullopt: the cluster's network determines it.
   std::optional<std::string> transport;
+  /// The release of the plugin aws-ofi-nccl; nullopt: the release that is usual with `version`.
+  std::optional<nccl::Version> ofi_plugin;
   /// The path of a file with measurements on this cluster; empty: there is none. `calibration_at`
   /// is the location in the scenario where the path of the calibration is written.
   std::string calibration;

@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "core/cluster/transport.h"
+#include "core/nccl/ofi_plugin.h"
 #include "core/nccl/tuner/aws_tuner.h"
 #include "core/proto/scenario.pb.h"
 
@@ -94,6 +95,12 @@ NcclOptions nccl_options_from(const proto::Nccl& message, Fields& fields, const 
   }
   read_buffers(message, fields, options);
   read_tuner(message, fields, path, options);
+  if (!message.ofi_plugin().empty()) {
+    if (const auto release = nccl::parse_ofi_plugin(message.ofi_plugin()))
+      options.ofi_plugin = *release;
+    else
+      wrong_in("ofi_plugin", release.error());
+  }
   if (message.network().empty()) return options;
   options.transport = message.network();
   if (!parse_transport(message.network()))

@@ -304,7 +304,19 @@ class NcclLinks::Adder {
                 : hop.kind == LinkKind::kNvlink ? Part::kInside
                                                 : Part::kBetween;
     used.ceiling = ceiling_of(hop, cluster_);
+    used.cards_of_gpu = cards_of_gpu(hop);
     used.of_device = is_of_device(hop, cluster_);
+  }
+
+  /// Returns the number of cards of each GPU if the link belongs to a network card; otherwise 1.
+  [[nodiscard]] int cards_of_gpu(const Hop& hop) const {
+    const auto is_card = [&](PartId id) {
+      return id.part >= 0 && cluster_.part(id).kind == PartKind::kNic;
+    };
+    if (!is_card(hop.from) && !is_card(hop.to)) return 1;
+    const Machine& machine = cluster_.machine(is_card(hop.from) ? hop.from.worker : hop.to.worker);
+    const auto gpus = static_cast<int>(machine.gpus().size());
+    return gpus == 0 ? 1 : std::max(1, static_cast<int>(machine.nics().size()) / gpus);
   }
 
   struct Recent {
@@ -341,7 +353,7 @@ NcclLinks::NcclLinks(const Collective& collective, const Group& group, const Pat
 
 NcclLinks::Load NcclLinks::load_of(const UsedLink& used, const nccl::CollectiveTime& time) const {
   return {(time.time.links.bytes - time.time.relayed) * core::part_of(used.near, most_of_gpu_),
-          time.time.cards.bytes * core::part_of(used.far, most_of_worker_)};
+          time.time.cards.bytes * core::part_of(used.far, most_of_worker_) / used.cards_of_gpu};
 }
 
 Time NcclLinks::min_of(const UsedLink& used, const Load& load) {

@@ -68,6 +68,9 @@ class NcclLinks {
     Bandwidth rate;
     Bandwidth ceiling;  ///< the bandwidth that no traffic on the link can exceed
     bool of_device = false;
+    int cards_of_gpu =
+        1;  ///< for links of a network card: the number of cards of a GPU, over which
+            ///< channels distribute the GPU's data, whereas the schedule uses one
     Part part = Part::kBetween;
     double near = 0;  ///< elements that this link carries to ranks of the same worker, per round of
                       ///< the schedule

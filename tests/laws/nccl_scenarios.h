@@ -11,6 +11,7 @@
 
 #include "core/cluster/machine_file.h"
 #include "core/nccl/collective_time.h"
+#include "core/nccl/ofi_plugin.h"
 #include "core/nccl/search/uniform_graphs.h"
 #include "core/nccl/system_of_machine.h"
 #include "core/scenario/nccl_model.h"
@@ -61,14 +62,16 @@ inline double predicted_us(const Where& where, std::int64_t bytes,
   namespace nccl = core::nccl;
   const auto file = shipped_library().read(core::Library::Kind::kMachine, where.machine, "");
   const auto machine = core::read_machine((*file)->text, (*file)->path);
-  const auto system = nccl::system_of(**machine, where.nodes, where.gpus, std::nullopt);
+  auto system = nccl::system_of(**machine, where.nodes, where.gpus, std::nullopt);
   EXPECT_TRUE(system) << (system ? "" : system.error().message());
-  const auto comm = nccl::uniform_communicator(*system, nccl::kDefaultVersion, {});
+  nccl::Settings settings;
+  nccl::see_network(*system, nccl::kDefaultVersion, settings);
+  const auto comm = nccl::uniform_communicator(*system, nccl::kDefaultVersion, settings);
   const auto parameters = nccl::Parameters::load(shipped_library().folder());
   const auto function = nccl::function_of(kind);
   if (!function) return nccl::predict_sends(*system, *comm, kind, bytes, *parameters).us();
   const nccl::Operation operation{*function, bytes};
-  const auto choice = nccl::choose(*comm, nccl::tune(*comm, {}), operation);
+  const auto choice = nccl::choose(*comm, nccl::tune(*comm, settings), operation);
   return nccl::predict(*system, *comm, operation, *choice, *parameters).us();
 }
 

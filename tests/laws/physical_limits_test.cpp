@@ -15,6 +15,7 @@
 #include "core/cluster/machine_file.h"
 #include "core/nccl/collective_time.h"
 #include "core/nccl/machine_communicator.h"
+#include "core/nccl/ofi_plugin.h"
 #include "core/nccl/system_of_machine.h"
 #include "core/scenario/nccl_model.h"
 #include "core/strategy/nccl_links.h"
@@ -134,8 +135,9 @@ void expect_nothing_above_the_cut(const Case& one, const std::vector<std::int64_
   auto system = nccl::system_of(machine, one.nodes, one.gpus, std::nullopt);
   if (!system) system = nccl::system_of(machine, one.nodes, one.gpus, "infiniband");
   ASSERT_TRUE(system) << system.error().message();
-  const auto settings = nccl::read_settings(one.set, one.version);
+  auto settings = nccl::read_settings(one.set, one.version);
   ASSERT_TRUE(settings) << settings.error().message();
+  nccl::see_network(*system, one.version, *settings);
   const auto known =
       nccl::on_machines(machine, *system, std::nullopt, "--network", *settings, one.version);
   ASSERT_TRUE(known) << known.error().message();
@@ -353,12 +355,15 @@ TEST(PhysicalLimitsTogether, HoldForExpertsThatSendThroughTheReceiversRail) {
 }
 
 TEST(PhysicalLimitsTogether, PredictedTimesBelowALinksLimitAreRaisedToIt) {
-  // The cards of 50 GB/s are behind two lanes of PCIe. The time model was not fitted to such
-  // machines.
+  // All GPUs but the first have two lanes of PCIe. The time model assumes that all GPUs have the
+  // PCIe of the first.
   const auto file = test::shipped_library().read(core::Library::Kind::kMachine, "hgx-h100", "");
   std::string text = (*file)->text;
-  const std::string lanes = "link { from: \"plx[0-7]\" to: \"gpu[0-7]\" kind: PCIE generation: 5";
-  text.replace(text.find(lanes), lanes.size(), lanes + " lanes: 2");
+  const std::string all_gpus =
+      "link { from: \"plx[0-7]\" to: \"gpu[0-7]\" kind: PCIE generation: 5";
+  text.replace(text.find(all_gpus), all_gpus.size(),
+               "link { from: \"plx0\" to: \"gpu0\" kind: PCIE generation: 5 latency_us: 0.5 }\n"
+               "link { from: \"plx[1-7]\" to: \"gpu[1-7]\" kind: PCIE generation: 5 lanes: 2");
   text.replace(text.find("name: \"hgx-h100\""), 16, "name: \"starved\"");
   const std::string all =
       "cluster { workers { machine: \"starved\" count: 2 } " + std::string(kOneSwitch) +

@@ -242,7 +242,10 @@ TEST(PerfNccl, ATimeBelowALinksLimitIsRaisedAndTheLinkIsNamed) {
   std::string machine{std::istreambuf_iterator<char>(shipped), {}};
   const std::string lanes = "link { from: \"plx[0-7]\" to: \"gpu[0-7]\" kind: PCIE generation: 5";
   ASSERT_NE(machine.find(lanes), std::string::npos);
-  machine.replace(machine.find(lanes), lanes.size(), lanes + " lanes: 2");
+  // The time model assumes that all GPUs have the PCIe of the first.
+  machine.replace(machine.find(lanes), lanes.size(),
+                  "link { from: \"plx0\" to: \"gpu0\" kind: PCIE generation: 5 latency_us: 0.5 }\n"
+                  "link { from: \"plx[1-7]\" to: \"gpu[1-7]\" kind: PCIE generation: 5 lanes: 2");
   const std::string file = folder.path() + "/starved.textproto";
   std::ofstream(file) << machine;
   const std::vector<std::string> arguments = {"perf", "--cluster", file, "--nodes", "2",
@@ -310,6 +313,29 @@ TEST(PerfNccl, UnknownReleasesAreTreatedAsTheNewest) {
       run_tutti({"perf", "--cluster", "hgx-h100", "-b", "8", "-e", "8", "--nccl-version", "2.31"})
           .out,
       testing::ContainsRegex("NCCL 2.31 .* 2.30"));
+}
+
+TEST(PerfNccl, FollowsTheNumberOfCardsAndTheReleaseOfTheEfaPlugin) {
+  const auto on = [](const char* machine, std::vector<std::string> more) {
+    std::vector<std::string> words{"perf", "--cluster", machine, "--nodes", "2",
+                                   "-b",   "64K",       "-e",    "64K"};
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+  };
+  EXPECT_THAT(run_tutti(on("hgx-h100", {"--cards-per-gpu", "1/2"})).out,
+              HasSubstr("4 cards of 50 GB/s"));
+  EXPECT_THAT(run_tutti(on("hgx-h100", {"--cards-per-gpu", "2", "--card-gbit-per-s", "200"})).out,
+              HasSubstr("16 cards of 25 GB/s"));
+  EXPECT_THAT(run_tutti(on("ec2-p5-48xlarge", {})).out, HasSubstr("network efa_v2, 8 cards"));
+  EXPECT_THAT(run_tutti(on("ec2-p5-48xlarge", {"--ofi-plugin", "1.7.2"})).out,
+              HasSubstr("aws-ofi-nccl 1.7.2 sets NCCL_PROTO=Simple"));
+  const TemporaryFolder folder;
+  expect_refused(on("hgx-h100", {"--cards-per-gpu", "3"}), folder,
+                 {ProblemCode::kUnknownName, "--cards-per-gpu"});
+  expect_refused(on("hgx-h100", {"--card-gbit-per-s", "100"}), folder,
+                 {ProblemCode::kUnused, "--card-gbit-per-s"});
+  expect_refused(on("hgx-h100", {"--ofi-plugin", "1.16"}), folder,
+                 {ProblemCode::kUnused, "--ofi-plugin"});
 }
 
 TEST(PerfNccl, UsesNetworksThatReduce) {

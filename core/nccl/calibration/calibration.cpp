@@ -69,7 +69,9 @@ std::string Calibration::why_not(const System& system, const Parameters& figures
         name_of(system_.inside), name_of(system.inside));
   if (system.nodes == 1) return "";
   for (const CalibratedTable& table : tables_) {
-    if (table.nodes > 1 && table.transport != system.transport)
+    // Files of older versions do not state the generation of EFA.
+    const bool efa = table.transport == Transport::kEfa && is_efa_with_rdma(system.transport);
+    if (table.nodes > 1 && table.transport != system.transport && !efa)
       return fmt::format(
           "the nodes of the calibration are connected by {}, but the nodes of this cluster by {}",
           to_string(table.transport), to_string(system.transport));

@@ -93,10 +93,19 @@ class Counting {
       graphs.nvls = nvls();
     graphs.collnet_chain = collnet_chain(graphs);
     graphs.collnet_direct = collnet_direct(graphs.collnet_chain);
+    if (s_.nodes > 1) report_latency(graphs);
     return graphs;
   }
 
  private:
+  /// Sets the latency that the network cards report.
+  void report_latency(Graphs& graphs) const {
+    for (Graph* graph : {&graphs.ring, &graphs.tree, &graphs.collnet_chain, &graphs.collnet_direct,
+                         &graphs.nvls}) {
+      if (graph->channels > 0) graph->latency_inter = static_cast<float>(s_.card_latency_us);
+    }
+  }
+
   /// Returns the fastest speed in the list that does not exceed `most`; 0 if there is none.
   [[nodiscard]] float fastest_up_to(float most) const {
     for (const float speed : list_) {

@@ -72,11 +72,14 @@ constexpr const char* kTransports[] = {"verbs", "efa",   "efa_copies", "slingsho
                                        "tcpx",  "tcpxo", "tcp"};
 constexpr std::size_t kTransportCount = std::size(kTransports);
 constexpr const char* kReleases[] = {"until_2_21", "since_2_22"};
+constexpr std::size_t kEfaRow = 1, kEfaCopiesRow = 2;
+/// The first parameters of a network are its latencies. EFA without RDMA has the latencies of EFA.
+constexpr std::size_t kLatencies = static_cast<std::size_t>(NetFigure::kHopSimple) + 1;
 
 /// The index at which each kind of parameters begins.
 constexpr std::size_t kGpuBegin = 0;
 constexpr std::size_t kNetBegin = kGpuBegin + kGenerationCount * kGpuFigures;
-constexpr std::size_t kPcieBegin = kNetBegin + kTransportCount * kNetFigures;
+constexpr std::size_t kPcieBegin = kNetBegin + kTransportCount * kNetFigures - kLatencies;
 constexpr std::size_t kHostBegin = kPcieBegin + kPcieFigures;
 constexpr std::size_t kReleaseBegin = kHostBegin + kHostFigures;
 constexpr std::size_t kSharpBegin = kReleaseBegin + std::size(kReleases) * kReleaseFigures;
@@ -111,7 +114,11 @@ std::size_t row(Transport transport) {
     case Transport::kNone:
     case Transport::kInfiniband:
     case Transport::kRoce: return 0;
-    case Transport::kEfa: return 1;
+    case Transport::kEfa:
+    case Transport::kEfaV1:
+    case Transport::kEfaV2:
+    case Transport::kEfaV3:
+    case Transport::kEfaV4: return 1;
     case Transport::kEfaCopies: return 2;
     case Transport::kSlingshot: return 3;
     case Transport::kTcpx: return 4;
@@ -121,10 +128,19 @@ std::size_t row(Transport transport) {
   return 0;
 }
 
+/// Returns the index of a network's parameter.
+constexpr std::size_t net_index(std::size_t row, NetFigure figure) {
+  const auto f = static_cast<std::size_t>(figure);
+  if (row == kEfaCopiesRow && f < kLatencies) row = kEfaRow;
+  return kNetBegin + row * kNetFigures + f - (row >= kEfaCopiesRow ? kLatencies : 0);
+}
+
 }  // namespace
 
 Parameters Parameters::initial() {
-  // Hop latencies and channel rates are NCCL's own values. The ratios of NCCL's rates to the
+  // Hop latencies and channel rates are NCCL's own values, except for EFA: its latency is that of
+  // the network (15.5 us, AWS) and of the same software as over verbs (3.5, 8 and 19 us). Without
+  // GPUDirect, both directions share the rate of PCIe. The ratios of NCCL's rates to the
   // vendors' rates are computed from NCCL's topo.h (for example, 20 of 25 GB/s).
   constexpr double kGpuStart[kGenerationCount][kGpuFigures] = {
       {1.0, 2.5, 3.0, 8, 15, 20, 0.9, 0.6, 25, 0.7, 2, 18, 1.5, 0.8, 300, 6.6, 8.4, 8.4, 7},
@@ -132,12 +148,12 @@ Parameters Parameters::initial() {
       {0.6, 2.5, 2.5, 15, 30, 40, 0.78, 0.6, 15, 0.68, 2, 30, 1.5, 0.8, 950, 6.6, 8.4, 8.4, 7},
       {0.6, 2.5, 2.5, 20, 40, 60, 0.78, 0.6, 20, 0.68, 2, 40, 1.5, 0.8, 1500, 6.6, 8.4, 8.4, 7}};
   constexpr double kNetStart[kTransportCount][kNetFigures] = {
-      {5, 8, 20, 0.96, 2, 25, 2, 0.01, 0.95, 0.5}, {35, 50, 100, 0.85, 1, 8, 5, 0.01, 0.9, 5},
-      {35, 50, 100, 0.4, 1, 3, 5, 0.01, 0.9, 5},   {7, 20, 25, 0.9, 1, 10, 3, 0.05, 0.7, 8},
+      {5, 8, 20, 0.96, 2, 25, 2, 0.01, 0.95, 0.5}, {19, 23, 34, 0.96, 1, 8, 5, 0.01, 0.9, 5},
+      {0, 0, 0, 0.4, 1, 3, 5, 0.01, 0.9, 5},       {7, 20, 25, 0.9, 1, 10, 3, 0.05, 0.7, 8},
       {40, 50, 80, 0.6, 1, 10, 5, 0.01, 0.9, 5},   {40, 50, 80, 0.9, 1, 10, 5, 0.01, 0.9, 5},
       {40, 50, 80, 0.5, 0.5, 3, 10, 0.01, 0.8, 5}};
   constexpr double kHostStart[kHostFigures] = {3};
-  constexpr double kPcieStart[kPcieFigures] = {1.0, 4, 0.7, 0.7, 3, 0.8};
+  constexpr double kPcieStart[kPcieFigures] = {1.0, 4, 0.7, 0.5, 3, 0.8};
   constexpr double kReleaseStart[std::size(kReleases)][kReleaseFigures] = {{0.8, 0.7}, {0.2, 0.2}};
   Parameters made;
   const auto add = [&](const std::string& of, const Figure& figure, double value,
@@ -151,7 +167,7 @@ Parameters Parameters::initial() {
       add(kGenerations[g], kGpu[f], kGpuStart[g][f], "gpu");
   }
   for (std::size_t t = 0; t < kTransportCount; ++t) {
-    for (std::size_t f = 0; f < kNetFigures; ++f)
+    for (std::size_t f = t == kEfaCopiesRow ? kLatencies : 0; f < kNetFigures; ++f)
       add(kTransports[t], kNet[f], kNetStart[t][f], "net");
   }
   for (std::size_t f = 0; f < kPcieFigures; ++f) add("pcie", kPcie[f], kPcieStart[f]);
@@ -186,7 +202,7 @@ double Parameters::of(GpuGeneration generation, GpuFigure figure) const {
 }
 
 double Parameters::of(Transport transport, NetFigure figure) const {
-  return all_[kNetBegin + row(transport) * kNetFigures + static_cast<std::size_t>(figure)].value;
+  return all_[net_index(row(transport), figure)].value;
 }
 
 double Parameters::of(PcieFigure figure) const {
@@ -200,10 +216,11 @@ void Parameters::use_parameters_of(GpuGeneration other, GpuGeneration generation
 }
 
 std::size_t Parameters::systems(Transport transport) const {
+  // The parameters of EFA are fitted to the first generation; those of later generations follow
+  // from data sheets.
+  if (is_efa_with_rdma(transport) && transport > Transport::kEfaV1) return 0;
   // The text has the form "fitted to 966 rows of 12 systems".
-  const std::string& how =
-      all_[kNetBegin + row(transport) * kNetFigures + static_cast<std::size_t>(NetFigure::kShare)]
-          .how;
+  const std::string& how = all_[net_index(row(transport), NetFigure::kShare)].how;
   const std::size_t at = how.find(" rows of ");
   if (!how.starts_with("fitted") || at == std::string::npos) return 0;
   std::size_t count = 0;
@@ -213,9 +230,8 @@ std::size_t Parameters::systems(Transport transport) const {
 }
 
 bool Parameters::is_measured(Transport transport) const {
-  const std::size_t share =
-      kNetBegin + row(transport) * kNetFigures + static_cast<std::size_t>(NetFigure::kShare);
-  return !all_[share].how.starts_with("assumed");
+  if (is_efa_with_rdma(transport) && transport > Transport::kEfaV1) return false;
+  return !all_[net_index(row(transport), NetFigure::kShare)].how.starts_with("assumed");
 }
 
 Expected<Parameters> Parameters::parse(std::string_view text, const std::string& file) {

@@ -65,7 +65,7 @@ enum class PcieFigure {
   kShare,  ///< fraction of the PCIe rate per direction that a GPU reaches if it sends and receives
            ///< at the same time
   kThroughHost,  ///< fraction of the PCIe rate at which data reaches a network card through host
-                 ///< memory, without GPUDirect
+                 ///< memory, without GPUDirect, if a node sends and receives at the same time
   kHopToCard,    ///< additional time in us of a hop between nodes if GPUs are PCIe cards
   kToCard,  ///< fraction of the PCIe rate at which data reaches a network card that is attached to
             ///< the same CPU without a PCIe switch

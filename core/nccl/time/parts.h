@@ -75,18 +75,47 @@ inline double per_message(const System& s, int nodes, double wire_bytes, bool wa
   return by_cpu ? p.of(s.transport, NetFigure::kRendezvous) : 0;
 }
 
+/// Returns the latency in us of a hop between nodes for a parameter `figure` of the transport. The
+/// parameters of EFA are those of a message of the first generation without flush: the latency of
+/// the network, and the time of software. Later generations have a shorter latency of the network.
+/// With Simple, a GPU before Hopper that receives data directly from the card (GPUDirect) reads
+/// from its memory through the card (flush), which takes the latency of the network once more.
+/// SOURCE: AWS states 15.5 us for the first generation, and up to 35 % less for the third
+/// generation than for the second; for the second, 30 % less than the first is assumed, and for the
+/// fourth the value of the third.
+inline double far_latency(const System& s, NetFigure figure, const Parameters& p) {
+  constexpr double kFirst = 15.5;
+  const double us = p.of(s.transport, figure);
+  if (!is_efa(s.transport)) return us;
+  const double network = s.transport == Transport::kEfaV2   ? 10.9
+                         : s.transport >= Transport::kEfaV3 ? 7.1
+                                                            : kFirst;
+  const bool flush = figure == NetFigure::kHopSimple && s.flushes && s.gpudirect &&
+                     s.transport != Transport::kEfaCopies;
+  return std::max(0.0, us - kFirst) + std::min(network, us) + (flush ? network : 0);
+}
+
 /// Returns the number of network cards per node that are in use if there is one process per GPU.
 inline double cards_in_use(const System& s) { return std::max(1, std::min(s.nics, s.gpus)); }
+
+/// Returns the limit in GB/s that PCIe sets for the network cards of a node that sends or receives.
+/// Data enters and leaves a card through the PCIe link of a GPU. GPUDirect reaches about 90 % of
+/// the nominal rate of the link, of which NCCL counts 76 % as payload (assumed; there are no
+/// measured tables with cards that are faster than PCIe).
+inline double through_pcie_one_way(const System& s) {
+  constexpr double kOfPayload = 0.9 / 0.76;
+  return cards_in_use(s) * s.pcie_gb_per_s * kOfPayload;
+}
 
 /// Returns the limit in GB/s per direction that PCIe sets for the network cards of a node that
 /// sends and receives at the same time.
 inline double through_pcie(const System& s, const Parameters& p) {
-  const double all = s.nics * s.pcie_gb_per_s;
+  const double all = cards_in_use(s) * s.pcie_gb_per_s;
   if (!s.gpudirect) return all * p.of(PcieFigure::kThroughHost);
   if (s.card) return all * p.of(PcieFigure::kShare);
   // Blades for Slingshot have no PCIe switch between GPU and card.
   if (s.transport == Transport::kSlingshot) return all * p.of(PcieFigure::kToCard);
-  return std::numeric_limits<double>::infinity();
+  return through_pcie_one_way(s);
 }
 
 /// The share of a network's rate that is TCP payload: 1,448 of the 1,538 bytes that a frame

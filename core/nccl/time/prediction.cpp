@@ -147,11 +147,11 @@ class Timing {
   [[nodiscard]] double first_hop() const {
     const double to_card = (s_.card ? p_.of(PcieFigure::kHopToCard) : 0) + s_.sockets.overlay_us;
     switch (choice_.protocol) {
-      case Protocol::kLl: return net(NetFigure::kHopLl) + to_card;
-      case Protocol::kLl128: return net(NetFigure::kHopLl128) + to_card;
+      case Protocol::kLl: return far_latency(s_, NetFigure::kHopLl, p_) + to_card;
+      case Protocol::kLl128: return far_latency(s_, NetFigure::kHopLl128, p_) + to_card;
       case Protocol::kSimple: break;
     }
-    return net(NetFigure::kHopSimple) + to_card;
+    return far_latency(s_, NetFigure::kHopSimple, p_) + to_card;
   }
 
   /// Returns the payload rate of one channel's thread block in GB/s.
@@ -186,10 +186,13 @@ class Timing {
   }
   /// Returns the payload rate in GB/s at which data leaves a node.
   [[nodiscard]] double cards() const {
-    double gb_per_s = s_.nics * s_.nic_gb_per_s * arriving(s_, comm_.nodes, p_);
+    // In a ring, nodes send only to their neighbours, so the fabric is as loaded as with two nodes.
+    const int crowd = choice_.algorithm == Algorithm::kRing ? 2 : comm_.nodes;
+    double gb_per_s = s_.nics * s_.nic_gb_per_s * arriving(s_, crowd, p_);
     // The host forwards data more slowly if data moves in both directions at the same time.
     const bool one_way = op_.function == Function::kBroadcast || op_.function == Function::kReduce;
-    if (!s_.card || !s_.gpudirect || !one_way) gb_per_s = std::min(gb_per_s, through_pcie(s_, p_));
+    const bool whole_link = s_.card && one_way;
+    gb_per_s = std::min(gb_per_s, whole_link ? through_pcie_one_way(s_) : through_pcie(s_, p_));
     gb_per_s = std::min(gb_per_s * part_of_cards(), through_sockets(s_, channels_));
     return choice_.protocol == Protocol::kLl128 ? gb_per_s * payload(Protocol::kLl128) : gb_per_s;
   }
@@ -201,10 +204,11 @@ class Timing {
   }
 
   /// Returns the rate in GB/s of one channel between nodes with LL. LL data passes through host
-  /// memory and therefore through PCIe.
+  /// memory. A thread block waits for the reply of each read from host memory, so its rate depends
+  /// on the generation of PCIe (12 to 48 GB/s), and not on the number of lanes.
   [[nodiscard]] double ll_channel() const {
-    constexpr double kPcieOfFourthGeneration = 24;
-    return net(NetFigure::kLlChannel) * s_.pcie_gb_per_s / kPcieOfFourthGeneration;
+    constexpr double kThird = 12, kFourth = 24, kFifth = 48;
+    return net(NetFigure::kLlChannel) * std::clamp(s_.pcie_gb_per_s, kThird, kFifth) / kFourth;
   }
   void through_channels(double bytes, double gb_per_s) {
     narrowest_.add(bytes / (channels_ * gb_per_s * kPerUs), "thread blocks of the channels");
@@ -235,8 +239,10 @@ class Timing {
     if (!far()) return;
     made_.cards = {bytes / (cards() * kPerUs), bytes};
     narrowest_.add(made_.cards.us, "network cards");
-    if (choice_.protocol == Protocol::kLl)
-      narrowest_.add(bytes / (channels_ * ll_channel() * kPerUs), "LL through the host");
+    if (choice_.protocol != Protocol::kLl) return;
+    const double lines = bytes / payload(Protocol::kLl);
+    narrowest_.add(bytes / (channels_ * ll_channel() * kPerUs), "LL through the host");
+    narrowest_.add(lines / (through_pcie_one_way(s_) * kPerUs), "LL through the host");
   }
 
   /// Adds the CPU time of messages between nodes as a limit. Each channel sends `of_channel`

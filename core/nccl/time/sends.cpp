@@ -124,7 +124,7 @@ Prediction predict_sends(const System& s, const Communicator& comm, CollectiveKi
     const double of_channel = of_pair / far_channels(comm);
     narrowest.add(peers * per_message(s, comm.nodes, of_channel, false, p),
                   "messages that a CPU handles");
-    made.hops += p.of(s.transport, NetFigure::kHopSimple) + s.sockets.overlay_us +
+    made.hops += far_latency(s, NetFigure::kHopSimple, p) + s.sockets.overlay_us +
                  (peers - 1) * p.of(s.transport, NetFigure::kMessage);
     double cards = s.nics * s.nic_gb_per_s * arriving(s, comm.nodes, p);
     if (kind == CollectiveKind::kAllToAll) cards *= p.of(s.transport, NetFigure::kShuffleShare);

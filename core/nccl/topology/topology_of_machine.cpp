@@ -75,6 +75,7 @@ class Drawing {
     port.net.asic = id;
     port.net.port = 1;
     port.net.gb_per_s = static_cast<float>(static_cast<double>(part.nic.count()) / 1e9);
+    port.net.latency_us = static_cast<float>(system_.card_latency_us);
     port.net.gdr = system_.gpudirect;
     port.net.collectives = system_.collnet;
     const float rate = port.net.gb_per_s;

@@ -396,7 +396,7 @@ TEST(NcclMachines, HaveTheStructureThatNcclDetects) {
   EXPECT_EQ(h100.transport, Transport::kInfiniband);
   EXPECT_EQ(machine("dgx1-v100", 1).inside, Inside::kCubeMesh);
   EXPECT_EQ(machine("gb200-nvl72", 1).nvlinks, 18);
-  EXPECT_EQ(machine("ec2-p4d-24xlarge", 2).transport, Transport::kEfa);
+  EXPECT_EQ(machine("ec2-p4d-24xlarge", 2).transport, Transport::kEfaV1);
   EXPECT_EQ(machine("pcie-l40s", 1).inside, Inside::kPcie);
   EXPECT_EQ(machine("hgx-h100", 2, 4).nics, 4);
   EXPECT_EQ(machine("hgx-h100", 2, 8, "roce").transport, Transport::kRoce);

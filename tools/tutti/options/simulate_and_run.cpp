@@ -136,8 +136,19 @@ void add_perf(CLI::App& app, PerfOptions& o) {
                 "With --cluster: number of GPUs used on each node (default: all)");
   c->add_option(
       "--network", o.nccl.network,
-      "With --cluster: transport between nodes, one of infiniband, roce, efa, efa_without_rdma, "
-      "slingshot, tcpx, tcpxo or tcp (default: the transport of the machine's network card)");
+      "With --cluster: transport between nodes, one of infiniband, roce, efa (of the generation "
+      "that "
+      "is usual with the GPUs), efa_v1, efa_v2, efa_v3, efa_v4, efa_without_rdma, slingshot, tcpx, "
+      "tcpxo or tcp (default: the transport of the machine's network card)");
+  c->add_option("--cards-per-gpu", o.nccl.cards_per_gpu,
+                "With --cluster: network cards for each GPU, one of 1/4, 1/2, 1, 2 or 4 (default: "
+                "the cards of the machine)");
+  c->add_option("--card-gbit-per-s", o.nccl.card_gbit_per_s,
+                "With --cards-per-gpu: rate of a card in Gb/s (default: the rate of the machine's "
+                "cards)");
+  c->add_option("--ofi-plugin", o.nccl.ofi_plugin,
+                "With --cluster on EFA: release of the plugin aws-ofi-nccl, such as 1.16.3 "
+                "(default: the release that was current when the NCCL release was published)");
   c->add_option(
       "--nccl-version", o.nccl.version,
       "With --cluster: NCCL release to model, such as 2.18.3 (default 2.28.9; oldest 2.6.4)");

@@ -14,10 +14,12 @@
 
 #include <fmt/format.h>
 
+#include "core/cluster/cards_per_gpu.h"
 #include "core/cluster/machine_file.h"
 #include "core/nccl/calibration/calibration_file.h"
 #include "core/nccl/collnet.h"
 #include "core/nccl/machine_communicator.h"
+#include "core/nccl/ofi_plugin.h"
 #include "core/nccl/search/searched_communicator.h"
 #include "core/nccl/system_of_machine.h"
 #include "core/nccl/system_of_topology.h"
@@ -61,9 +63,49 @@ Expected<std::shared_ptr<const core::Machine>> machine_of(const std::string& nam
   return core::read_machine((*file)->text, (*file)->path);
 }
 
+/// Applies --cards-per-gpu and --card-gbit-per-s to a machine.
+Expected<std::shared_ptr<const core::Machine>> with_cards_of(
+    const NcclPerfOptions& options, std::shared_ptr<const core::Machine> machine) {
+  if (!options.cards_per_gpu) {
+    if (options.card_gbit_per_s)
+      return refused({ProblemCode::kUnused, "--card-gbit-per-s"},
+                     "--card-gbit-per-s needs --cards-per-gpu");
+    return machine;
+  }
+  const auto cards = core::parse_cards_per_gpu(*options.cards_per_gpu);
+  if (!cards)
+    return refused({ProblemCode::kUnknownName, "--cards-per-gpu"},
+                   "--cards-per-gpu {}: expected one of {}", *options.cards_per_gpu,
+                   core::cards_per_gpu_names());
+  const double gbit = options.card_gbit_per_s.value_or(1);
+  if (!(gbit >= 0.01 && gbit <= 1e5))
+    return refused({ProblemCode::kInvalid, "--card-gbit-per-s"},
+                   "--card-gbit-per-s {}: expected a rate from 0.01 to 100000 Gb/s", gbit);
+  auto changed = core::with_cards(*machine, *cards,
+                                  options.card_gbit_per_s
+                                      ? std::optional(core::bandwidth_from_gb_per_s(gbit / 8))
+                                      : std::nullopt);
+  if (!changed) return tl::make_unexpected(about("--cards-per-gpu", changed.error()));
+  return *changed;
+}
+
+/// Returns the release of aws-ofi-nccl that --ofi-plugin states, if any.
+Expected<std::optional<nccl::Version>> ofi_plugin_of(const NcclPerfOptions& options) {
+  if (!options.ofi_plugin) return std::optional<nccl::Version>();
+  const auto release = nccl::parse_ofi_plugin(*options.ofi_plugin);
+  if (!release) return tl::make_unexpected(about("--ofi-plugin", release.error()));
+  return std::optional(*release);
+}
+
 /// Makes the subject from a topology file of NCCL. Their graphs are searched.
 Expected<NcclPerfSubject> subject_of_topology(const NcclPerfOptions& options, nccl::Version version,
+                                              std::optional<nccl::Version> plugin,
                                               nccl::Settings settings) {
+  if (options.cards_per_gpu)
+    return refused(
+        {ProblemCode::kConflict, "--cards-per-gpu"},
+        "--cards-per-gpu applies to machine files; NCCL's topology file states the cards "
+        "that NCCL sees");
   auto topology = nccl::load_topology(options.cluster);
   if (!topology) return failed(topology);
   const int gpus = topology->count(nccl::NodeKind::kGpu);
@@ -85,8 +127,11 @@ Expected<NcclPerfSubject> subject_of_topology(const NcclPerfOptions& options, nc
   if (!search) return tl::make_unexpected(about("--set", search.error()));
   const auto found = search_graphs(*topology, options.nodes, *search);
   if (!found) return failed(found);
-  const auto system = system_of(*topology, *found, options.nodes, *search, network);
+  auto system = system_of(*topology, *found, options.nodes, *search, network);
   if (!system) return failed(system);
+  system->ofi_plugin = plugin;
+  // The topology file has the cards as NCCL sees them, and the latency that their plugin reports.
+  nccl::see_network(*system, version, settings);
   if (system->ranks() < 2)
     return refused({ProblemCode::kTooSmall, "--gpus"},
                    "a single GPU does not communicate: set --nodes or --gpus above 1");
@@ -157,7 +202,7 @@ void apply_tuner(const nccl::Communicator& comm, const nccl::System& system, boo
     settings.notes.push_back(nccl::note_on_symmetric(comm));
   if (!settings.tuner) return;
   std::string why = settings.tuner->why_not(comm);
-  if (why.empty() && aws && system.transport != core::Transport::kEfa)
+  if (why.empty() && aws && !core::is_efa_with_rdma(system.transport))
     why = fmt::format("this tuner belongs to the plugin for EFA networks, but the network is {}",
                       to_string(system.transport));
   settings.notes.push_back(why.empty()
@@ -190,24 +235,36 @@ Expected<NcclPerfSubject> nccl_subject(const NcclPerfOptions& options,
   const auto buffers = buffers_of(options, *version);
   if (!buffers) return failed(buffers);
   settings->buffers = *buffers;
+  const auto plugin = ofi_plugin_of(options);
+  if (!plugin) return failed(plugin);
   const bool aws = options.tuner == "aws_ofi";
   if (options.cluster.ends_with(".xml")) {
     const auto tuner = tuner_of(options, nullptr);
     if (!tuner) return failed(tuner);
-    auto subject = subject_of_topology(options, *version, std::move(*settings));
+    auto subject = subject_of_topology(options, *version, *plugin, std::move(*settings));
     if (!subject) return subject;
     subject->system.driving = *driving;
     subject->settings.tuner = *tuner;
     apply_tuner(subject->comm, subject->system, aws, subject->settings);
     return subject;
   }
-  const auto machine = machine_of(options.cluster, environment.library);
+  const auto shipped = machine_of(options.cluster, environment.library);
+  if (!shipped) return failed(shipped);
+  const auto machine = with_cards_of(options, *shipped);
   if (!machine) return failed(machine);
   auto system = nccl::system_of(**machine, options.nodes, options.gpus, options.network);
   if (!system) return tl::make_unexpected(about("--cluster", system.error()));
   if (system->ranks() < 2)
     return refused({ProblemCode::kTooSmall, "--gpus"},
                    "a single GPU does not communicate: set --nodes or --gpus above 1");
+  system->ofi_plugin = *plugin;
+  nccl::see_network(*system, *version, *settings);
+  if (*plugin && !is_efa(system->transport))
+    return refused(
+        {ProblemCode::kUnused, "--ofi-plugin"},
+        "--ofi-plugin: only EFA between several nodes uses aws-ofi-nccl, but the network "
+        "is {}",
+        to_string(system->transport));
   system->collnet = nccl::why_no_sharp(*system).empty();
   system->driving = *driving;
   auto known =

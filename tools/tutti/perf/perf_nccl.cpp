@@ -87,6 +87,9 @@ const char* NcclPerfOptions::first_given() const {
   if (nodes != 1) return "--nodes";
   if (gpus) return "--gpus";
   if (network) return "--network";
+  if (cards_per_gpu) return "--cards-per-gpu";
+  if (card_gbit_per_s) return "--card-gbit-per-s";
+  if (ofi_plugin) return "--ofi-plugin";
   if (version) return "--nccl-version";
   if (driving) return "--driving";
   if (tuner) return "--tuner";

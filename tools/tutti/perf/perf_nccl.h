@@ -18,8 +18,13 @@ struct NcclPerfOptions {
   std::int32_t nodes = 1;
   std::optional<std::int32_t> gpus;    ///< number of GPUs per node; default: all
   std::optional<std::string> network;  ///< the network; default: the network of the machine's card
-  std::optional<std::string> version;  ///< the version of NCCL; default 2.28.9
-  std::optional<std::string> driving;  ///< how processes drive the GPUs; default process_per_gpu
+  std::optional<std::string> cards_per_gpu;  ///< network cards for each GPU: 1/4, 1/2, 1, 2 or 4;
+                                             ///< default: those of the machine
+  std::optional<double> card_gbit_per_s;     ///< rate of such a card; default: as in the machine
+  std::optional<std::string> ofi_plugin;     ///< the release of aws-ofi-nccl on EFA; default: the
+                                             ///< release that is usual with `version`
+  std::optional<std::string> version;        ///< the version of NCCL; default 2.28.9
+  std::optional<std::string> driving;        ///< driving mode of NCCL; default process_per_gpu
   std::optional<std::string> tuner;  ///< the tuner: none (default), aws_ofi, or the file of a table
   std::optional<std::string> instance;  ///< the EC2 instance type of the machines, for aws_ofi
   /// The kind of buffers: plain (default), registered or symmetric.
