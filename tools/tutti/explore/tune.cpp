@@ -135,7 +135,7 @@ core::Expected<Format> check_options(const TuneOptions& options) {
   return format;
 }
 
-/// What the user wants to tune: a scenario, and the space of its settings.
+/// A request to tune: a scenario, and the space of the settings to try.
 struct Request {
   std::string text;                 ///< the text of the scenario
   std::vector<core::Override> set;  ///< the fields that --set changes in all settings
