@@ -66,7 +66,7 @@ class Unroller {
       if (program_.tasks[t].opens >= 0) openers[program_.tasks[t].opens] = t;
     }
     for (TaskId t = 0; t < program_.size(); ++t) {
-      const std::int32_t hold = program_.tasks[t].hold;
+      const std::int32_t hold = program_.tasks[t].latch;
       if (hold >= 0) edge(at(openers.at(hold), 0), at(t, 0));
     }
     for (TaskId t = 0; t < program_.size(); ++t) {
