@@ -437,7 +437,7 @@ TEST_F(TwoTimelines, PanelsAreRememberedAsTheyAreWithOne) {
 }
 
 TEST_F(TwoTimelines, ClosingTheWindowWhileTheyAreComparedEndsThat) {
-  window_->show();
+  show_in_front(*window_);
   window_->open_both(QString::fromStdString(first_), QString::fromStdString(second_));
   for (int i = 0; i < 1000 && !view().trace(); ++i) QTest::qWait(1);
   window_->close();
