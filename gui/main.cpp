@@ -6,6 +6,7 @@
 
 #include <QApplication>
 #include <QIcon>
+#include <QScreen>
 #include <QSettings>
 #include <QSocketNotifier>
 #include <QStandardPaths>
@@ -23,6 +24,7 @@
 #include "gui/widgets/message_arrows.h"
 #include "gui/widgets/numbers_panel.h"
 #include "gui/widgets/picture_file.h"
+#include "gui/widgets/welcome_page.h"
 #include "gui/window/comparison_panel.h"
 #include "gui/window/main_window.h"
 
@@ -83,6 +85,7 @@ QString write_window(tutti::gui::MainWindow& window, const tutti::gui::Options& 
   for (int i = 0; i < kMaxRounds; ++i) QApplication::processEvents();
   window.messages().update_visible();
   window.numbers().finish();
+  if (window.welcome().isVisible()) window.welcome().finish_pictures();
   if (options.screenshot.endsWith(QLatin1String(".svg"), Qt::CaseInsensitive))
     return window.write_shown(options.screenshot);
   return tutti::gui::picture_of_window(window).save(options.screenshot)
@@ -200,13 +203,19 @@ int main(int argc, char** argv) {
     QSettings::setPath(QSettings::NativeFormat, QSettings::UserScope, settings.path());
   tutti::gui::Executors executors = tutti::gui::make_executors(tutti::gui::own_worker_program());
   if (!screenshot) executors.recovery_folder = recovery_folder();
+  executors.draw_examples = true;
   tutti::gui::MainWindow window(std::move(executors));
   if (lists_commands) {
     print_commands(window);
     return 0;
   }
   const EndsBySignal ends_by_signal(app);
-  if (!options->size.isEmpty()) window.resize(options->size);
+  if (!options->size.isEmpty()) {
+    window.resize(options->size);
+  } else if (!screenshot) {
+    // The first window must fit on a small screen.
+    window.resize(window.size().boundedTo(window.screen()->availableGeometry().size()));
+  }
   if (options->dark) window.set_dark(true);
   window.show();
   if (options->align) window.comparison().align(*options->align);

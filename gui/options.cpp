@@ -81,8 +81,8 @@ constexpr Option kOptions[] = {
 /// The options that specify a position in a timeline.
 constexpr const char* kPlaces[] = {"from-us", "to-us", "at-us", "device", "find", "panel", "query"};
 
-constexpr const char* kPanels[] = {"details",     "numbers",       "marks", "found",
-                                   "differences", "communication", "query", "topology"};
+constexpr const char* kPanels[] = {"details",       "numbers", "marks", "found",   "differences",
+                                   "communication", "query",   "path",  "topology"};
 
 QString panel_names() {
   QStringList names;

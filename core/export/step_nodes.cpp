@@ -59,15 +59,15 @@ class Unroller {
   }
 
   void add_edges() {
-    // Add the edges of holds first, because the runner starts held tasks before the other
-    // successors of the task that opens their hold.
+    // Add the edges of latches first, because the runner starts the tasks that wait for a latch
+    // before the other successors of the task that opens it.
     std::map<std::int32_t, TaskId> openers;
     for (TaskId t = 0; t < program_.size(); ++t) {
       if (program_.tasks[t].opens >= 0) openers[program_.tasks[t].opens] = t;
     }
     for (TaskId t = 0; t < program_.size(); ++t) {
-      const std::int32_t hold = program_.tasks[t].latch;
-      if (hold >= 0) edge(at(openers.at(hold), 0), at(t, 0));
+      const std::int32_t latch = program_.tasks[t].latch;
+      if (latch >= 0) edge(at(openers.at(latch), 0), at(t, 0));
     }
     for (TaskId t = 0; t < program_.size(); ++t) {
       const std::int32_t block = program_.block_of(t);

@@ -202,6 +202,7 @@ void EditorSession::show_result(const ScenarioRun::Result& result) {
   bar_->show_words(words);
   if (!words.isEmpty()) emit status_message(words);
   if (result.timeline.isEmpty()) return emit run_failed(words);
+  if (!last_.isEmpty()) previous_ = last_;
   last_ = result.timeline;
   emit timeline_made(last_);
 }

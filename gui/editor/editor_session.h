@@ -29,6 +29,8 @@ struct Executors {
   /// The directory for unsaved changes (gui/editor/recovery.h); empty: unsaved changes are not
   /// kept.
   QString recovery_folder{};
+  /// True: the welcome page simulates the examples, and shows pictures of their timelines.
+  bool draw_examples = false;
 };
 
 /// The editor of a scenario, with the run bar above it. Timelines of runs are written to a
@@ -57,6 +59,10 @@ class EditorSession : public QWidget {
   bool may_close();
   void run();
   void stop();
+  /// Returns the path of the last run's timeline; empty if nothing has run.
+  [[nodiscard]] const QString& last_timeline() const { return last_; }
+  /// Returns the path of the timeline of the run before the last one; empty if there is none.
+  [[nodiscard]] const QString& previous_timeline() const { return previous_; }
   /// Saves the timeline of the last run with its marks. On failure, shows the error and returns
   /// false. REQUIRES: there was a run.
   bool save_timeline_to(const QString& path);
@@ -93,7 +99,8 @@ class EditorSession : public QWidget {
   RunBar* bar_;
   NoticeBar* notice_;
   FileWatch watch_;
-  QString last_;  ///< path of the last run's timeline
+  QString last_;      ///< path of the last run's timeline
+  QString previous_;  ///< path of the timeline of the run before the last one
   ScenarioRun run_;
 };
 

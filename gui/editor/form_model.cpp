@@ -1,10 +1,11 @@
-// The tree mirrors the schema, not the text. A node stores its field's type, its parent and its
-// row. Each time a node is shown, it looks up its value in the current text by its path. After a
-// change of the text, follow() therefore only adds or removes nodes at the end of repeated fields,
-// and reports the values of all nodes as changed. Rows that the user has expanded therefore stay
-// expanded. Nodes are created when a view requests them, so fields that the user does not open cost
-// nothing. The folder core/edit knows the syntax of the text and computes the edits. The model only
-// passes the edits on.
+// The tree mirrors the schema, not the text. Only the order of fields depends on the text: when a
+// scenario is opened, the fields that it sets come first. A node stores its field's type, its
+// parent and its row. Each time a node is shown, it looks up its value in the current text by its
+// path. After a change of the text, follow() therefore only adds or removes nodes at the end of
+// repeated fields, and reports the values of all nodes as changed. Rows that the user has expanded
+// therefore stay expanded. Nodes are created when a view requests them, so fields that the user
+// does not open cost nothing. The folder core/edit knows the syntax of the text and computes the
+// edits. The model only passes the edits on.
 
 #include "gui/editor/form_model.h"
 
@@ -91,8 +92,16 @@ void FormModel::fill(Node& node) const {
     add(*node.type, Line::kAdd);
   } else if (node.is_message()) {
     const core::MessageType& message = node.type ? *node.type->message : schema_.root();
-    for (const core::FieldType& field : message.fields)
-      add(field, field.repeated ? Line::kList : Line::kField);
+    // The fields that the text sets matter most, so they come first.
+    core::FieldPath path = path_of(node);
+    path.emplace_back();
+    for (const bool set : {true, false}) {
+      for (const core::FieldType& field : message.fields) {
+        path.back() = {field.name, 0};
+        const bool is_set = field.repeated ? text_->count(path) > 0 : text_->find(path) != nullptr;
+        if (is_set == set) add(field, field.repeated ? Line::kList : Line::kField);
+      }
+    }
   }
 }
 
@@ -124,6 +133,16 @@ void FormModel::follow(Node& node) {
 void FormModel::show_text(std::shared_ptr<const core::ScenarioText> text) {
   text_ = std::move(text);
   follow(*root_);
+}
+
+void FormModel::begin_text(std::shared_ptr<const core::ScenarioText> text) {
+  beginResetModel();
+  text_ = std::move(text);
+  root_ = std::make_unique<Node>();
+  problems_.clear();
+  inside_.clear();
+  frozen_ = false;
+  endResetModel();
 }
 
 void FormModel::set_frozen(bool frozen) {

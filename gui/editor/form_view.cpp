@@ -106,9 +106,14 @@ FormView::FormView(FormModel& model, const core::Library& library) : model_(mode
 }
 
 int FormView::filter(const QString& text) {
+  first_match_ = QModelIndex();
   const int matches = filter_below({}, text.split(QLatin1Char(' '), Qt::SkipEmptyParts), 0);
   if (currentIndex().isValid()) scrollTo(currentIndex());
   return matches;
+}
+
+void FormView::go_to_first_match() {
+  if (first_match_.isValid()) setCurrentIndex(first_match_);
 }
 
 /// Filters the rows below a row, whose own name does not match. Returns the number of matches.
@@ -128,7 +133,10 @@ int FormView::filter_below(const QModelIndex& parent, const QStringList& words, 
     const bool has_match = !fits && below > 0;
     setRowHidden(row, parent, !fits && !has_match);
     if (has_match) expand(at);
-    if (fits && !words.isEmpty()) ++matches;
+    if (fits && !words.isEmpty()) {
+      ++matches;
+      if (!first_match_.isValid()) first_match_ = at;
+    }
     if (has_match) matches += below;
   }
   return matches;

@@ -45,6 +45,8 @@ class FormView : public QTreeView {
   /// the fields inside them. An empty text shows all fields. Returns the number of fields whose own
   /// names match.
   int filter(const QString& text);
+  /// Makes the first field whose name matches the filter the current one.
+  void go_to_first_match();
 
  signals:
   void current_changed(const QModelIndex& index);
@@ -60,6 +62,7 @@ class FormView : public QTreeView {
   int filter_below(const QModelIndex& parent, const QStringList& words, int depth);
 
   FormModel& model_;
+  QPersistentModelIndex first_match_;  ///< first match of the last filter(); invalid: none
 };
 
 }  // namespace tutti::gui

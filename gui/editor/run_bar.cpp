@@ -5,6 +5,7 @@
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QProgressBar>
+#include <QResizeEvent>
 #include <QSettings>
 #include <QStandardItemModel>
 #include <QToolButton>
@@ -43,14 +44,20 @@ RunBar::RunBar(std::vector<Backend> backends, QWidget* parent)
       title_(new QLabel) {
   auto* const rows = new QVBoxLayout(this);
   rows->setContentsMargins(6, 6, 6, 0);
+  rows->addWidget(title_);
   auto* const row = new QHBoxLayout;
   rows->addLayout(row);
   title_->setTextFormat(Qt::PlainText);
   QFont bold = font();
   bold.setBold(true);
   title_->setFont(bold);
+  // A long title must not make the editor wider than the timeline next to it.
+  title_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
   choice_->setAccessibleName(tr("Run by"));
   choice_->setToolTip(tr("Executor of the scenario"));
+  constexpr int kMinCharacters = 12;
+  choice_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+  choice_->setMinimumContentsLength(kMinCharacters);
   for (const Backend& backend : backends_)
     choice_->addItem(QString::fromStdString(backend.name), QString::fromStdString(backend.id));
   progress_->setRange(0, 1000);
@@ -59,11 +66,12 @@ RunBar::RunBar(std::vector<Backend> backends, QWidget* parent)
   words_->setAccessibleName(tr("Progress of the run"));
   words_->setWordWrap(true);
   words_->setTextFormat(Qt::PlainText);
-  row->addWidget(title_);
-  row->addStretch(1);
-  row->addWidget(choice_);
+  constexpr int kWidestChoice = 320, kMost = 1000;
+  choice_->setMaximumWidth(kWidestChoice);
+  row->addWidget(choice_, kMost);
   row->addWidget(run_);
   row->addWidget(stop_);
+  row->addStretch(1);
   auto* const how = new QHBoxLayout;
   rows->addLayout(how);
   how->addWidget(words_, 1);
@@ -129,7 +137,22 @@ QString RunBar::why() const {
   return at < 0 ? tr("this window cannot run scenarios") : QString::fromStdString(missing_[at]);
 }
 
-void RunBar::show_title(const QString& title) { title_->setText(title); }
+void RunBar::show_title(const QString& title) {
+  title_text_ = title;
+  title_->setToolTip(title);
+  elide_title();
+}
+
+void RunBar::elide_title() {
+  title_->setText(
+      title_->fontMetrics().elidedText(title_text_, Qt::ElideMiddle, std::max(1, title_->width())));
+}
+
+void RunBar::resizeEvent(QResizeEvent* event) {
+  QWidget::resizeEvent(event);
+  layout()->activate();  // gives the title its new width
+  elide_title();
+}
 
 void RunBar::show_running(bool running) {
   run_->setEnabled(!running && !backends_.empty());

@@ -48,7 +48,9 @@ class RunBar : public QWidget {
   void looked();
 
  private:
+  void resizeEvent(QResizeEvent* event) override;
   void look(const std::vector<std::string>& missing);
+  void elide_title();
 
   std::vector<Backend> backends_;
   std::vector<std::string> missing_;
@@ -57,7 +59,8 @@ class RunBar : public QWidget {
   QToolButton* stop_;
   QProgressBar* progress_;
   QLabel* words_;
-  QLabel* title_;
+  QLabel* title_;  ///< shows as much of title_text_ as there is space for
+  QString title_text_;
   std::jthread looking_;
 };
 

@@ -80,6 +80,8 @@ ScenarioEditor::ScenarioEditor(const core::Library& library, QString recovery_fo
   sides_->addWidget(make_form_side());
   sides_->addWidget(make_text_side());
   sides_->setChildrenCollapsible(false);
+  sides_->setStretchFactor(0, 3);
+  sides_->setStretchFactor(1, 2);
   layout->addWidget(sides_, 1);
   follow_->setSingleShot(true);
   connect(follow_, &QTimer::timeout, this, &ScenarioEditor::follow_text);
@@ -122,7 +124,10 @@ QWidget* ScenarioEditor::make_form_side() {
   filter_->setClearButtonEnabled(true);
   filter_->setObjectName(QStringLiteral("field filter"));
   connect(filter_, &QLineEdit::textChanged, this, &ScenarioEditor::filter_form);
-  connect(filter_, &QLineEdit::returnPressed, form_, [this] { form_->setFocus(); });
+  connect(filter_, &QLineEdit::returnPressed, form_, [this] {
+    form_->setFocus();
+    form_->go_to_first_match();
+  });
   help_->setAccessibleName(tr("About the field"));
   help_->setWordWrap(true);
   help_->setTextFormat(Qt::PlainText);
@@ -157,7 +162,12 @@ QWidget* ScenarioEditor::make_text_side() {
 
 void ScenarioEditor::resizeEvent(QResizeEvent* event) {
   QWidget::resizeEvent(event);
-  sides_->setOrientation(width() < kWide ? Qt::Vertical : Qt::Horizontal);
+  const Qt::Orientation wanted = width() < kWide ? Qt::Vertical : Qt::Horizontal;
+  const bool is_new = sides_->orientation() != wanted;
+  sides_->setOrientation(wanted);
+  const bool narrow = wanted == Qt::Vertical;
+  help_->setMinimumHeight((narrow ? 2 : 4) * fontMetrics().lineSpacing());
+  if (is_new && !facts_.empty()) show_facts();
 }
 
 // --- the file ---
@@ -204,8 +214,11 @@ void ScenarioEditor::set_text(const std::string& text) {
   text_->document()->setModified(false);
   forget_changes();
   checker_.check(text, path().toStdString(), Checker::When::kAtOnce);
+  auto now = std::make_shared<core::ScenarioText>(text, schema_);
+  if (now->broken()) now = std::make_shared<core::ScenarioText>("", schema_);
+  model_->begin_text(now);
   follow_text();
-  form_->collapseAll();
+  filter_->clear();
   // Expand the sections of the form that occur in the text.
   for (int row = 0; row < model_->rowCount(); ++row) {
     const QModelIndex section = model_->index(row, 0);
@@ -444,7 +457,9 @@ void ScenarioEditor::show_problems(std::vector<PlacedProblem> problems) {
 }
 
 void ScenarioEditor::show_card(const std::optional<Card>& card) {
+  facts_ = card ? card->facts : decltype(facts_)();
   if (!card) {
+    card_->setToolTip({});
     const auto count = problems_.size();
     card_->setText(
         count == 0
@@ -453,8 +468,22 @@ void ScenarioEditor::show_card(const std::optional<Card>& card) {
                   .arg(count == 1 ? tr("one problem") : tr("%1 problems").arg(count)));
     return;
   }
+  show_facts();
+}
+
+/// Shows the facts about the scenario: as a table, or, if the editor is narrow, as a paragraph
+/// without the reasons of the bounds, which the tooltip then shows.
+void ScenarioEditor::show_facts() {
   QString html = QStringLiteral("<table cellspacing=\"0\" cellpadding=\"1\">");
-  for (const auto& [what, value] : card->facts) {
+  QStringList brief;
+  for (const auto& [what, value] : facts_) {
+    const QString all = QString::fromStdString(value),
+                  begin = all.section(QStringLiteral(": "), 0, 0);
+    const bool is_bound = what.starts_with("lower bound");
+    brief.append((is_bound             ? QString::fromStdString(what) + QLatin1Char(' ') + begin
+                  : what == "bound by" ? tr("bound by %1").arg(begin)
+                                       : all)
+                     .toHtmlEscaped());
     html += QStringLiteral(
                 "<tr><td style=\"white-space: nowrap; padding-right: 12px; color: "
                 "%3\">%1</td><td>%2</td></tr>")
@@ -462,7 +491,10 @@ void ScenarioEditor::show_card(const std::optional<Card>& card) {
                      QString::fromStdString(value).toHtmlEscaped(),
                      palette().color(QPalette::PlaceholderText).name());
   }
-  card_->setText(html + QStringLiteral("</table>"));
+  html += QStringLiteral("</table>");
+  const bool narrow = width() < kWide;
+  card_->setText(narrow ? brief.join(QStringLiteral(" · ")) : html);
+  card_->setToolTip(narrow ? html : QString());
 }
 
 QString ScenarioEditor::card_text() const { return card_->text(); }

@@ -109,6 +109,7 @@ class ScenarioEditor : public QWidget {
   void show_checked(const CheckedScenario& result);
   void show_problems(std::vector<PlacedProblem> problems);
   void show_card(const std::optional<Card>& card);
+  void show_facts();
   void show_field();
   /// Shows only the fields of the form whose names contain the words of the text.
   void filter_form(const QString& text);
@@ -132,6 +133,7 @@ class ScenarioEditor : public QWidget {
   TextEditor* text_;
   QSplitter* sides_;
   QLabel* card_;
+  std::vector<std::pair<std::string, std::string>> facts_;  ///< those that card_ shows
   QLabel* help_;
   QLabel* broken_;
   QListWidget* list_;

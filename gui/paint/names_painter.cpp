@@ -13,11 +13,11 @@ constexpr int kIndent = 12;
 constexpr Qt::Alignment kLeft = Qt::AlignVCenter | Qt::AlignLeft,
                         kRight = Qt::AlignVCenter | Qt::AlignRight;
 
-/// Returns a text with the counter's maximum over the run, such as "at most 12.3 MB".
+/// Returns a text with the counter's maximum over the run, such as "peak 12.3 MB".
 std::string most_of(const NamedCounter& counter) {
   const std::int64_t peak = counter.counter->peak();
-  if (counter.bytes) return "at most " + core::show(core::Bytes(peak));
-  return fmt::format("at most {} message{} waiting", peak, peak == 1 ? "" : "s");
+  if (counter.bytes) return "peak " + core::show(core::Bytes(peak));
+  return fmt::format("peak {} message{}", peak, peak == 1 ? "" : "s");
 }
 
 /// Paints the names of the lines, line by line.
@@ -39,12 +39,37 @@ class NamePainter {
     font.setBold(line.is_group() && line.depth == 0);
     painter_.setFont(font);
     if (line.kind == Line::Kind::kCounter) text = counter(line, text);
-    if (!line.timeline.empty()) text = side(line, box, text);
-    if (!is_named_above(number))
+    const bool named_above = is_named_above(number);
+    if (!line.timeline.empty()) text = side(line, named_above ? "" : line.name, box, text);
+    // A pinned line is not below the header of its group.
+    const bool needs_full_name = line.pinned && !line.full_name.empty();
+    if (needs_full_name) text.setLeft(box.left() + 8);
+    if (!named_above)
       texts_.draw(
-          painter_, text, line.name,
+          painter_, text, needs_full_name ? line.full_name : line.name,
           colour(line.kind == Line::Kind::kSpans ? scene_.theme.faint_text : scene_.theme.text),
           kLeft);
+  }
+
+  /// Paints the header of the sticky group, with the names of all groups around it.
+  void sticky(const QRect& names) {
+    const auto& lines = scene_.layout.lines();
+    const std::size_t group = sticky_group(scene_.layout, scene_.scroll);
+    if (group >= lines.size()) return;
+    const QRect box(names.left(), names.top() + scene_.layout.pinned_height(), names.width(),
+                    Scene::kSticky);
+    painter_.fillRect(box, colour(scene_.theme.group));
+    QFont font = painter_.font();
+    font.setBold(true);
+    painter_.setFont(font);
+    const QRect text = box.adjusted(8, 0, -6, 0);
+    texts_.draw(painter_, text, "▾", colour(scene_.theme.faint_text), kLeft);
+    std::string name = lines[group].key;
+    for (std::size_t at = 0; (at = name.find('/', at)) != std::string::npos; at += 5)
+      name.replace(at, 1, " ▸ ");
+    texts_.draw(painter_, text.adjusted(14, 0, 0, 0), name, colour(scene_.theme.text), kLeft);
+    font.setBold(false);
+    painter_.setFont(font);
   }
 
  private:
@@ -69,18 +94,21 @@ class NamePainter {
   }
 
   /// Paints the name of the line's timeline at the right end of the line. Returns the rectangle
-  /// that remains for the line's own name.
-  QRect side(const Line& line, const QRect& box, const QRect& text) {
+  /// that remains for the line's own name, which is `own_name`.
+  QRect side(const Line& line, const std::string& own_name, const QRect& box, const QRect& text) {
     const auto width_of = [&](const std::string& words) {
       return painter_.fontMetrics().horizontalAdvance(QString::fromStdString(words)) + 2;
     };
     const QColor its = colour(scene_.theme.sides[line.side % 2]);
     // If there is too little space, the timeline's name is shortened first, since the colour also
     // shows the timeline.
-    const int wide = std::clamp(text.width() - 10 - width_of(line.name),
+    const int wide = std::clamp(text.width() - 10 - width_of(own_name),
                                 std::min(40, width_of(line.timeline)), width_of(line.timeline));
+    // The names of two runs often differ only at their ends.
+    const QString name = painter_.fontMetrics().elidedText(QString::fromStdString(line.timeline),
+                                                           Qt::ElideLeft, wide);
     texts_.draw(painter_, QRect(box.right() - 8 - wide, box.top(), wide, box.height()),
-                line.timeline, its, kRight);
+                name.toStdString(), its, kRight);
     painter_.fillRect(QRect(box.right() - 4, box.top(), 4, box.height()), its);
     return text.adjusted(0, 0, -wide - 10, 0);
   }
@@ -114,6 +142,7 @@ void paint_names(QPainter& painter, const Scene& scene, const QRect& names, Shor
       name_painter.line(i, QRect(names.left(), names.top() + top, names.width(), all[i].height));
     }
   }
+  name_painter.sticky(names);
   painter.setPen(colour(scene.theme.line));
   painter.drawLine(names.topRight(), names.bottomRight());
   painter.restore();

@@ -22,8 +22,9 @@ struct Scene {
   int scroll = 0;
   bool path_only = false;              ///< true: all spans outside the critical path are faint
   const Traffic* traffic = nullptr;    ///< the values of counter lines; null: none
-  static constexpr int kGutter = 210;  ///< width in pixels of the names, left of the lines
+  static constexpr int kGutter = 190;  ///< width in pixels of the names, left of the lines
   static constexpr int kAxis = 26;     ///< height in pixels of the time axis, above the lines
+  static constexpr int kSticky = 22;   ///< height in pixels of the header of a sticky group
 };
 
 /// Returns the rectangle in which lines are painted, in an area of this size. The rectangle is to
@@ -32,6 +33,13 @@ QRect lines_rect(const QSize& area);
 /// Returns the y coordinate of the top of line `i` in the area. Pinned lines do not move. All other
 /// lines scroll beneath the pinned lines.
 int top_of_line(const Scene& scene, std::size_t i);
+/// Returns the index of the group whose header stays below the pinned lines, because the first
+/// visible lines are in this group and the header itself is scrolled out of view. Returns
+/// lines().size() if there is no such group.
+std::size_t sticky_group(const Layout& layout, int scroll);
+/// Returns the height of the pinned lines and of the header of the sticky group, beneath which
+/// lines scroll.
+int covered_height(const Layout& layout, int scroll);
 /// Returns the background colour of a line. Two colours alternate from line to line. Lines of a
 /// second timeline have different background colours.
 Pixel background_of(const Scene& scene, std::size_t line);

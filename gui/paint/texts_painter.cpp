@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "core/base/format.h"
 #include "gui/comparison/comparison.h"
@@ -170,11 +171,16 @@ void paint_texts(QPainter& painter, const Scene& scene, const QRect& lines,
   }
   TextPainter line_painter(painter, scene, lines, texts);
   const auto& all = scene.layout.lines();
+  const int covered = covered_height(scene.layout, scene.scroll);
+  bool clipped = false;
   for (std::size_t i = 0; i < all.size(); ++i) {
     const int top = top_of_line(scene, i), bottom = top + all[i].height;
-    const bool under_pinned = !all[i].pinned && bottom <= scene.layout.pinned_height();
-    if (bottom > 0 && top < lines.height() && !under_pinned)
-      line_painter.line(all[i], top, found[i]);
+    const bool is_covered = !all[i].pinned && bottom <= covered;
+    if (bottom <= 0 || top >= lines.height() || is_covered) continue;
+    // Pinned lines are the first ones.
+    if (!all[i].pinned && !std::exchange(clipped, true))
+      painter.setClipRect(lines.adjusted(0, covered, 0, 0));
+    line_painter.line(all[i], top, found[i]);
   }
   painter.restore();
 }

@@ -45,6 +45,12 @@ PaintedLines paint_lines(const Scene& scene, const QSize& size, qreal scale, QIm
       others.emplace_back([&, core] { canvases[core].paint(pinned, next); });
     canvases.front().paint(pinned, next);
   }
+  const int covered = covered_height(scene.layout, scene.scroll);
+  const auto row = [&](int y) { return static_cast<int>(std::lround(y * scale)); };
+  for (int y = row(scene.layout.pinned_height()); y < std::min(row(covered), image.height()); ++y) {
+    auto* const line = reinterpret_cast<Pixel*>(image.scanLine(y));
+    std::fill(line, line + image.width(), scene.theme.group);
+  }
   return painted;
 }
 
@@ -65,6 +71,10 @@ std::vector<RowTexts> paint_line_shapes(QPainter& painter, const Scene& scene, c
     std::atomic<std::size_t> next{0};
     canvas.paint(pinned, next);
   }
+  const int pinned = scene.layout.pinned_height();
+  const int sticky = covered_height(scene.layout, scene.scroll) - pinned;
+  if (sticky > 0)
+    painter.fillRect(QRect(0, pinned, size.width(), sticky), colour(scene.theme.group));
   painter.restore();
   return texts;
 }

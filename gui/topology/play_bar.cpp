@@ -35,8 +35,8 @@ PlayBar::PlayBar(const TimeCursor& cursor, const Actions& actions)
   button("moment-next", QStringLiteral("▸"));
   button("slower", QStringLiteral("−"));
   button("faster", QStringLiteral("+"));
-  layout->addWidget(speed_);
-  layout->addStretch();
+  speed_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);  // the panel may be narrow
+  layout->addWidget(speed_, 1);
   connect(&cursor, &TimeCursor::playing_changed, this, &PlayBar::tell);
   tell();
 }

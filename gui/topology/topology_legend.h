@@ -21,7 +21,7 @@ class TopologyLegend : public QWidget {
   void set_links_known(bool known);
 
   [[nodiscard]] QSize sizeHint() const override { return {360, 44}; }
-  [[nodiscard]] QSize minimumSizeHint() const override { return {200, 44}; }
+  [[nodiscard]] QSize minimumSizeHint() const override { return {140, 44}; }
 
  protected:
   void paintEvent(QPaintEvent* event) override;

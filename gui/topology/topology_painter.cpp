@@ -77,12 +77,16 @@ class TopologyPainter {
     painter_.setPen(QPen(colour(theme().line), 1.2));
     painter_.setBrush(colour(theme().band));
     painter_.drawRoundedRect(box, 6, 6);
-    // Limit the text size so that the text fits next to the link of the first network card.
+    // The text has to fit next to the link of the first network card. Where it would be too small
+    // to read, only the number of the worker is drawn, in a larger size.
+    constexpr double kUnits = 11, kReadable = 8;  // in units of the layout, and in pixels
+    const bool readable = kUnits * scale_ >= kReadable;
     QFont small = font_;
-    small.setPixelSize(11);
+    if (readable) small.setPixelSize(static_cast<int>(kUnits));
     painter_.setFont(small);
     text(box.adjusted(6, 3, -8, 0), Qt::AlignLeft | Qt::AlignTop,
-         QStringLiteral("worker %1").arg(worker.worker), theme().faint_text);
+         (readable ? QStringLiteral("worker %1") : QStringLiteral("w%1")).arg(worker.worker),
+         theme().faint_text);
     painter_.setFont(font_);
   }
 
@@ -193,7 +197,12 @@ class TopologyPainter {
     QFont small = font_;
     small.setPixelSize(static_cast<int>(std::lround(unit)));
     painter_.setFont(small);
-    std::vector<QRectF> taken;
+    // Numbers must cover neither the names of devices nor messages.
+    std::vector<QRectF> taken = boxes_of_flights();
+    for (std::size_t n = 0; n < scene_.topology.nodes().size(); ++n) {
+      if (scene_.topology.nodes()[n].kind != Kind::kNetwork)
+        taken.push_back(rect_of(scene_.layout.nodes[n]));
+    }
     for (std::size_t l = 0; l < scene_.moment.loads.size(); ++l) {
       const double load = scene_.moment.loads[l];
       if (load < kMinShownLoad) continue;
@@ -240,9 +249,24 @@ class TopologyPainter {
     return {at.x, at.y};
   }
 
+  [[nodiscard]] double flight_unit() const { return std::clamp(1 / scale_, 1.0, 1.8); }
+
+  /// Returns the boxes of the messages that are drawn with names.
+  [[nodiscard]] std::vector<QRectF> boxes_of_flights() const {
+    std::vector<QRectF> boxes;
+    if (scene_.moment.flights.size() > kFewFlights) return boxes;
+    const double radius = kDot * flight_unit();
+    for (const TopologyMoment::Flight& flight : scene_.moment.flights) {
+      if (!flight.of_pack || flight.transfer->bytes.count() == 0) continue;
+      const QPointF at = place_of(flight, 0.6 * radius);
+      boxes.emplace_back(at.x() - radius, at.y() - radius, 2 * radius, 2 * radius);
+    }
+    return boxes;
+  }
+
   void paint_flights() {
     const bool few = scene_.moment.flights.size() <= kFewFlights;
-    const double unit = std::clamp(1 / scale_, 1.0, 1.8);
+    const double unit = flight_unit();
     QFont small = font_;
     small.setPixelSize(static_cast<int>(std::lround(8 * unit)));
     small.setBold(true);

@@ -43,7 +43,9 @@ TopologyPanel::TopologyPanel(TimelineView& view, TimeCursor& cursor, TrafficRead
   packs_->setObjectName(QStringLiteral("packs"));
   packs_->setAccessibleName(tr("Selects the pack in flight whose chunks are shown"));
   packs_->setToolTip(tr("Packs in flight at the time cursor; select one to show its chunks"));
-  packs_->setMinimumContentsLength(12);
+  packs_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+  packs_->setMinimumContentsLength(8);
+  packs_->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
   words_->setWordWrap(true);
   words_->setMargin(4);
   words_->setAlignment(Qt::AlignTop);

@@ -41,7 +41,7 @@ class TopologyView : public QWidget {
   [[nodiscard]] double scale() const { return scale_; }
 
   [[nodiscard]] QSize sizeHint() const override { return {420, 420}; }
-  [[nodiscard]] QSize minimumSizeHint() const override { return {200, 140}; }
+  [[nodiscard]] QSize minimumSizeHint() const override { return {140, 140}; }
 
  public slots:
   void select_node(std::optional<std::size_t> node);

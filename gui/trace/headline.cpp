@@ -1,6 +1,7 @@
 #include "gui/trace/headline.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -73,7 +74,34 @@ void add_cause(const Trace& trace, std::vector<HeadlineFigure>& figures) {
        all});
 }
 
+/// Formats a relative difference, with the same sign as difference_of().
+std::string signed_percent(double share) {
+  return fmt::format("{}{:.1f} %", share < 0 ? "−" : "+", 100 * std::abs(share));
+}
+
+std::string difference_of(const core::Pair& time) {
+  const Time by = time.difference();
+  return fmt::format("{}{}", by < Time() ? "−" : "+", show(by < Time() ? Time() - by : by));
+}
+
 }  // namespace
+
+std::optional<Time> step_time_of(const Trace& trace) {
+  const auto step = summary_of(trace).steady_parts();
+  if (!step) return std::nullopt;
+  return step->time;
+}
+
+HeadlineFigure compared_with_last_run(Time before, Time now) {
+  const core::Pair time{before, now};
+  const auto share = time.share();
+  return {"vs. the last run", time.difference() == Time() ? "equal" : difference_of(time),
+          (share && time.difference() != Time() ? signed_percent(*share) : std::string()) +
+              " (R compares)",
+          fmt::format("The step time of the run before this one was {}. R shows both runs on one "
+                      "time axis.",
+                      show(before))};
+}
 
 std::vector<HeadlineFigure> headline_of(const Trace& trace) {
   std::vector<HeadlineFigure> figures;
@@ -91,11 +119,7 @@ std::vector<HeadlineFigure> headline_of(const Trace& trace) {
     const core::Pair time{steps.front().time, steps.back().time};
     const auto share = time.share();
     figures.push_back(
-        {"step time",
-         fmt::format(
-             "{}{}", time.difference() < Time() ? "−" : "+",
-             show(time.difference() < Time() ? Time() - time.difference() : time.difference())),
-         share ? fmt::format("{:+.1f} %", 100 * *share) : std::string(),
+        {"step time", difference_of(time), share ? signed_percent(*share) : std::string(),
          "The difference between the step times of the second and the first timeline."});
     return figures;
   }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,5 +21,11 @@ struct HeadlineFigure {
 /// figures for which the timeline has no data. With two timelines, returns the step time of the
 /// first and of the second, and the error.
 std::vector<HeadlineFigure> headline_of(const Trace& trace);
+
+/// Returns the time of a training step of a run, as in its headline; nullopt if no step is
+/// recorded.
+std::optional<core::Time> step_time_of(const Trace& trace);
+/// Returns the figure that compares the step time of a run with that of the run before it.
+HeadlineFigure compared_with_last_run(core::Time before, core::Time now);
 
 }  // namespace tutti::gui

@@ -11,6 +11,8 @@
 #include <algorithm>
 #include <map>
 
+#include <fmt/format.h>
+
 #include "gui/trace/naming.h"
 
 namespace tutti::gui {
@@ -21,6 +23,9 @@ constexpr int kGroupHeight = 22;
 constexpr int kLinkHeight = 34;
 constexpr int kErrorHeight = 28;
 constexpr std::size_t kOpenLanes = 8;
+/// If a device has more rows of packs than this, the rows are in a group of their own.
+constexpr std::size_t kUngroupedPacks = 4;
+constexpr const char* kPacksGroup = "packs";
 constexpr std::size_t kOpenDevices = 16;
 constexpr std::size_t kOpenLinks = 12;
 
@@ -154,32 +159,56 @@ void Layout::add_differences(const Trace& trace) {
 
 void Layout::add_rows(const Trace& trace, const std::vector<std::size_t>& rows,
                       const std::string& under, int depth, bool pairs) {
-  std::string worker, device, lanes;
+  // The keys of devices are unique within a side.
+  const auto device_of = [&](const Trace::Row& row) {
+    return under + row.group + '/' + row.track.device;
+  };
+  std::map<std::pair<std::string, std::size_t>, std::size_t> packs;  // rows by device and side
   for (const std::size_t r : rows) {
     const Trace::Row& row = trace.rows()[r];
-    const bool is_lane = row.track.kind == core::TrackKind::kLane;
+    if (row.track.kind == core::TrackKind::kPacks) ++packs[{device_of(row), row.side}];
+  }
+  const std::string side_name = under.empty() ? "" : under.substr(0, under.size() - 1) + ", ";
+  std::string worker, device, group;
+  for (const std::size_t r : rows) {
+    const Trace::Row& row = trace.rows()[r];
     const std::string worker_key = under + row.group;
-    const std::string device_key = worker_key + '/' + row.track.device;
+    const std::string device_key = device_of(row);
+    const auto many_packs = [&](std::size_t side) {
+      const auto found = packs.find({device_key, side});
+      return found != packs.end() && found->second > kUngroupedPacks;
+    };
+    const bool is_pack = row.track.kind == core::TrackKind::kPacks;
+    const bool is_lane = row.track.kind == core::TrackKind::kLane;
+    // In pairs, matching rows of both sides are in the same group.
+    const bool is_grouped =
+        is_lane || (is_pack && (pairs ? many_packs(0) || many_packs(1) : many_packs(row.side)));
+    const std::string name = is_lane ? "lanes" : kPacksGroup;
+    const std::string group_key = device_key + '/' + name;
+    const std::string short_name = fmt::format("w{}/{}", row.track.worker, row.track.device);
     if (worker_key != worker)
       add({.kind = Line::Kind::kWorker, .depth = depth, .key = worker_key, .name = row.group});
     if (device_key != device)
       add({.kind = Line::Kind::kDevice,
            .depth = depth + 1,
            .key = device_key,
-           .name = row.track.device});
-    if (is_lane && lanes != device_key + "/lanes")
+           .name = row.track.device,
+           .full_name = side_name + short_name});
+    if (is_grouped && group != group_key)
       add({.kind = Line::Kind::kLanes,
            .depth = depth + 2,
-           .key = device_key + "/lanes",
-           .name = "lanes"});
+           .key = group_key,
+           .name = name,
+           .full_name = side_name + short_name + ", " + name});
     worker = worker_key;
     device = device_key;
-    if (is_lane) lanes = device_key + "/lanes";
-    const std::string parent = is_lane ? lanes : device;
+    if (is_grouped) group = group_key;
+    const std::string parent = is_grouped ? group : device;
     add({.kind = Line::Kind::kSpans,
-         .depth = depth + (is_lane ? 3 : 2),
+         .depth = depth + (is_grouped ? 3 : 2),
          .key = parent + '/' + row.name + (pairs ? behind(row.timeline) : ""),
          .name = row.name,
+         .full_name = side_name + short_name + ", " + row.name,
          .side = row.side,
          .timeline = pairs ? row.timeline : "",
          .rows = {r}});

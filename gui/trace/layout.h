@@ -18,7 +18,7 @@ struct Line {
     kSide,      ///< a group with all lines of one of the two timelines
     kWorker,    ///< a group of devices
     kDevice,    ///< a group of rows
-    kLanes,     ///< a group: a device's lanes
+    kLanes,     ///< a group: a device's lanes, or its rows of packs if there are many
     kSpans,     ///< one row of the trace
     kLinks,     ///< a group of links
     kLink,      ///< the load of one link
@@ -31,6 +31,9 @@ struct Line {
   /// scenario.
   std::string key;
   std::string name;  ///< the last part of the key
+  /// The name with the device, such as "w0/gpu1, lane 0", for lines that are not shown below the
+  /// header of their device; empty: the name is sufficient.
+  std::string full_name{};
   std::size_t side = 0;
   /// The name of the line's timeline, if there are two timelines and no enclosing group shows the
   /// name.

@@ -15,7 +15,7 @@ namespace tutti::gui {
 
 namespace {
 
-constexpr int kFoundMargin = 8, kText = 18, kWidestBar = 60;
+constexpr int kFoundMargin = 8, kText = 18, kWidestBar = 140;
 
 }  // namespace
 

@@ -4,8 +4,6 @@
 #include <QLabel>
 #include <QResizeEvent>
 
-#include "gui/trace/headline.h"
-
 namespace tutti::gui {
 
 HeadlineStrip::HeadlineStrip(QWidget* parent) : QWidget(parent), row_(new QHBoxLayout(this)) {
@@ -16,12 +14,14 @@ HeadlineStrip::HeadlineStrip(QWidget* parent) : QWidget(parent), row_(new QHBoxL
   hide();
 }
 
-void HeadlineStrip::show_trace(const std::shared_ptr<const Trace>& trace) {
+void HeadlineStrip::show_trace(const std::shared_ptr<const Trace>& trace,
+                               const std::optional<HeadlineFigure>& against) {
   while (QLayoutItem* const item = row_->takeAt(0)) {
     delete item->widget();
     delete item;
   }
-  const auto figures = trace ? headline_of(*trace) : std::vector<HeadlineFigure>();
+  auto figures = trace ? headline_of(*trace) : std::vector<HeadlineFigure>();
+  if (against) figures.insert(figures.begin() + (figures.empty() ? 0 : 1), *against);
   for (const HeadlineFigure& figure : figures) {
     const auto html = [](const std::string& text) {
       return QString::fromStdString(text).toHtmlEscaped();

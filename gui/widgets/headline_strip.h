@@ -2,8 +2,9 @@
 
 #include <QWidget>
 #include <memory>
+#include <optional>
 
-#include "gui/trace/trace.h"
+#include "gui/trace/headline.h"
 
 class QHBoxLayout;
 
@@ -18,8 +19,10 @@ class HeadlineStrip : public QWidget {
   explicit HeadlineStrip(QWidget* parent = nullptr);
 
   /// Shows the figures that headline_of() returns. Hides the strip if headline_of() returns no
-  /// figures.
-  void show_trace(const std::shared_ptr<const Trace>& trace);
+  /// figures. `against`: a figure that compares the run with another one, shown after the step
+  /// time.
+  void show_trace(const std::shared_ptr<const Trace>& trace,
+                  const std::optional<HeadlineFigure>& against = {});
   /// Returns the figures as a text, in the order of display.
   [[nodiscard]] QString text() const;
 

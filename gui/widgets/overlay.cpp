@@ -17,7 +17,7 @@ QRect Placement::box_of(SpanId span) const {
   const core::Time start = spans.start(span.index), end = spans.end(span.index);
   if (line.isEmpty() || end < scene.range.from || start > scene.range.to) return {};
   const bool pinned = scene.layout.lines()[scene.layout.line_with_row(span.row)].pinned;
-  if (!pinned && line.top() < lines.top() + scene.layout.pinned_height()) return {};
+  if (!pinned && line.top() < lines.top() + covered_height(scene.layout, scene.scroll)) return {};
   const int from = x_of(start);
   return {from, line.top() + 1, std::max(x_of(end), from + 2) - from, line.height() - 3};
 }

@@ -119,6 +119,8 @@ bool SearchBar::find(bool forward) {
   return true;
 }
 
+QString SearchBar::filter_text() const { return filter_->text(); }
+
 void SearchBar::filter(const QString& text) {
   show();
   filter_->setText(text);

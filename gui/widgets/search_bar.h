@@ -28,6 +28,8 @@ class SearchBar : public QToolBar {
   void add_actions(Actions& actions);
   /// Shows only rows that match a text, as if the user had typed the text.
   void filter(const QString& text);
+  /// Returns the text that filters rows.
+  [[nodiscard]] QString filter_text() const;
   [[nodiscard]] const SearchHighlights& highlights() const { return highlights_; }
   /// Goes to the next match if `forward` is true, otherwise to the previous match. Returns false if
   /// there is no match.

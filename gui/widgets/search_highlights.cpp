@@ -21,11 +21,12 @@ void SearchHighlights::paint(QPainter& painter, const Placement& place) const {
   painter.setBrush(colour(scene.theme.selection));
   SpanRow::Index left = kMaxVisited;
   const auto& lines = scene.layout.lines();
+  const int covered = covered_height(scene.layout, scene.scroll);
   for (std::size_t l = 0; l < lines.size(); ++l) {
     if (lines[l].kind != Line::Kind::kSpans) continue;
     const int top = top_of_line(scene, l), bottom = top + lines[l].height;
-    const bool under_pinned = !lines[l].pinned && bottom <= scene.layout.pinned_height();
-    if (bottom <= 0 || top >= place.lines.height() || under_pinned) continue;
+    const bool is_covered = !lines[l].pinned && bottom <= covered;
+    if (bottom <= 0 || top >= place.lines.height() || is_covered) continue;
     const Trace::Row& row = scene.trace.rows()[lines[l].rows.front()];
     if (!query_->takes_row(row)) continue;
     SpanRow::Index i = row.spans.first_from(scene.range.from);

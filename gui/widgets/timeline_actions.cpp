@@ -1,6 +1,7 @@
 #include "gui/widgets/timeline_actions.h"
 
-#include <QCoreApplication>
+#include <QApplication>
+#include <QLineEdit>
 
 #include "gui/widgets/actions.h"
 #include "gui/widgets/timeline_view.h"
@@ -45,7 +46,8 @@ void add_timeline_actions(Actions& actions, TimelineView& view) {
   actions.add(select, "previous", text_of_action("&Previous span of the row"), QStringLiteral(","),
               [v] { v->select_previous(); });
   actions.add(select, "clear", text_of_action("Select no&thing"), QStringLiteral("Escape"), [v] {
-    v->clear_selection();
+    // In a text field, such as the search, Esc only returns to the timeline.
+    if (!qobject_cast<QLineEdit*>(QApplication::focusWidget())) v->clear_selection();
     v->setFocus();
   });
   actions.begin_section(select);

@@ -11,8 +11,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include <fmt/format.h>
+
 #include "core/base/format.h"
 #include "gui/comparison/comparison.h"
+#include "gui/trace/describe.h"
+#include "gui/traffic/link_load.h"
 
 namespace tutti::gui {
 
@@ -46,6 +50,9 @@ void TimelineView::pan_right() { glide_to(view_.panned(kPanStep)); }
 std::size_t TimelineView::line_under(const QPoint& point) const {
   const int y = point.y() - Scene::kAxis;
   if (y < 0) return layout_.lines().size();
+  const int scroll = scroll_bar_->value();
+  if (y >= layout_.pinned_height() && y < covered_height(layout_, scroll))
+    return sticky_group(layout_, scroll);
   return layout_.line_at(y < layout_.pinned_height() ? y : y + scroll_bar_->value());
 }
 
@@ -225,10 +232,40 @@ bool TimelineView::event(QEvent* event) {
                                core::show(error->time.a) + "\n" + sides[1].name + ": " +
                                core::show(error->time.b) + "\n" + signed_difference(error->time)),
         this);
+  } else if (const QString value = value_under(help->pos()); !value.isEmpty()) {
+    QToolTip::showText(help->globalPos(), value, this);
   } else {
     QToolTip::hideText();
   }
   return true;
+}
+
+QString TimelineView::value_under(const QPoint& point) const {
+  const QRect lines = lines_rect(size());
+  const std::size_t number = line_under(point);
+  if (!trace_ || !lines.contains(point) || number >= layout_.lines().size()) return {};
+  const Line& line = layout_.lines()[number];
+  const Time from = time_under(point.x()), to = std::max(time_under(point.x() + 1), from + Time(1));
+  std::string value;
+  if (line.kind == Line::Kind::kCounter && traffic_) {
+    const NamedCounter counter = counters_of(*traffic_)[line.number];
+    const auto words = [&](std::int64_t count) {
+      return counter.bytes ? core::show(core::Bytes(count)) : std::to_string(count);
+    };
+    value = fmt::format("{} ({} at most)", words(counter.counter->most(from, to)),
+                        words(counter.counter->peak()));
+  } else if (line.kind == Line::Kind::kLink) {
+    const core::LinkRecord& link = trace_->sides()[line.side].links[line.number];
+    const double load = load_of(link, from, to);
+    value =
+        fmt::format("{:.0f} % load, {:.3g} of {:.3g} GB/s", 100 * load,
+                    load * core::to_gb_per_s(link.bandwidth), core::to_gb_per_s(link.bandwidth));
+  } else {
+    return {};
+  }
+  return tr("%1 at %2: %3")
+      .arg(QString::fromStdString(line.name), QString::fromStdString(moment(*trace_, from)),
+           QString::fromStdString(value));
 }
 
 }  // namespace tutti::gui

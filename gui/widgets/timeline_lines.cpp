@@ -133,8 +133,9 @@ void TimelineView::scroll_to(std::size_t line) {
   if (line >= layout_.lines().size() || layout_.lines()[line].pinned) return;
   const Line& there = layout_.lines()[line];
   const int room = lines_rect(size()).height();
-  if (there.top - layout_.pinned_height() < scroll_bar_->value()) {
-    scroll_bar_->setValue(there.top - layout_.pinned_height());
+  const int covered = layout_.pinned_height() + (there.depth > 0 ? Scene::kSticky : 0);
+  if (there.top - covered < scroll_bar_->value()) {
+    scroll_bar_->setValue(there.top - covered);
   } else if (there.bottom() > scroll_bar_->value() + room) {
     scroll_bar_->setValue(there.bottom() - room);
   }
@@ -145,7 +146,9 @@ void TimelineView::scroll_to(std::size_t line) {
 void TimelineView::scroll_to_both(std::size_t line) {
   const auto& lines = layout_.lines();
   if (line >= lines.size() || lines[line].pinned) return;
-  const int room = lines_rect(size()).height() - layout_.pinned_height();
+  // The header of a group may stay below the pinned lines.
+  const int covered = layout_.pinned_height() + (lines[line].depth > 0 ? Scene::kSticky : 0);
+  const int room = lines_rect(size()).height() - covered;
   int top = lines[line].top, bottom = lines[line].bottom();
   for (const SpanId& partner : partners_) {
     const std::size_t other = layout_.line_of_row(partner.row);
@@ -156,10 +159,10 @@ void TimelineView::scroll_to_both(std::size_t line) {
     top = both_top;
     bottom = both_bottom;
   }
-  if (top - layout_.pinned_height() < scroll_bar_->value()) {
-    scroll_bar_->setValue(top - layout_.pinned_height());
-  } else if (bottom > scroll_bar_->value() + layout_.pinned_height() + room) {
-    scroll_bar_->setValue(bottom - layout_.pinned_height() - room);
+  if (top - covered < scroll_bar_->value()) {
+    scroll_bar_->setValue(top - covered);
+  } else if (bottom > scroll_bar_->value() + covered + room) {
+    scroll_bar_->setValue(bottom - covered - room);
   }
 }
 

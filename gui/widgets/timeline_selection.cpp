@@ -127,6 +127,49 @@ void TimelineView::clear_selection() {
 void TimelineView::set_path_only(bool on) {
   path_only_ = on;
   repaint_lines();
+  if (on && trace_) bring_path_into_view();
+}
+
+/// Moves the view such that a part of the critical path is visible: to the time of the path, if all
+/// of the path is outside the visible range, and to the row with the longest part of the path, if
+/// no visible row has a part.
+void TimelineView::bring_path_into_view() {
+  std::size_t best = trace_->rows().size();
+  TimeRange whole{core::kNever, Time()};
+  const auto longest_in = [&](const TimeRange& range) {
+    Time longest;
+    for (std::size_t r = 0; r < trace_->rows().size(); ++r) {
+      Time sum;
+      for (const OnPath& part : trace_->on_path(r)) {
+        whole = {std::min(whole.from, part.at.from), std::max(whole.to, part.at.to)};
+        sum +=
+            std::max(Time(), std::min(range.to, part.at.to) - std::max(range.from, part.at.from));
+      }
+      if (sum > longest) longest = sum, best = r;
+    }
+    return longest;
+  };
+  if (longest_in(view_.range()) <= Time()) {
+    if (whole.from >= whole.to) return;  // no span of the path was recorded
+    const Time margin((whole.to - whole.from).count() / 20);
+    show_range(
+        {std::max(Time(), whole.from - margin), std::min(view_.run_length(), whole.to + margin)});
+    longest_in(view_.range());
+  }
+  const QRect area = lines_rect(size());
+  const Scene shown = scene();
+  for (std::size_t i = 0; i < layout_.lines().size(); ++i) {
+    const Line& line = layout_.lines()[i];
+    const int top = top_of_line(shown, i);
+    const bool is_visible = top >= 0 && top + line.height <= area.height();
+    if (line.kind != Line::Kind::kSpans || !is_visible) continue;
+    for (const OnPath& part : trace_->on_path(line.rows.front())) {
+      if (part.at.from < view_.range().to && part.at.to > view_.range().from) return;
+    }
+  }
+  const std::size_t line = layout_.line_with_row(best);
+  if (line < layout_.lines().size())
+    scroll_bar_->setValue(layout_.lines()[line].top - area.height() / 2);
 }
 
 void TimelineView::next_on_path() { step_along_path(1); }

@@ -210,7 +210,7 @@ void TimelineView::paint_unrecorded(QPainter& painter, const QRect& lines) const
       const int left = place.x_of(from), right = std::min(place.x_of(to), lines.right() + 1);
       const QRect box(left, lines.top() + top_of_line(shown, i) + 1, right - left, line.height - 2);
       const bool under_pinned =
-          !line.pinned && box.bottom() < lines.top() + layout_.pinned_height();
+          !line.pinned && box.bottom() < lines.top() + covered_height(layout_, shown.scroll);
       if (under_pinned || !box.intersects(lines)) return;
       painter.fillRect(box, QBrush(faint, Qt::BDiagPattern));
       const QString text = tr("not recorded");
@@ -263,7 +263,8 @@ void TimelineView::paint_range(QPainter& painter, const Placement& place,
                                : region_.contains(line.key);
     if (!is_inside) continue;
     QRect own(all.left(), lines.top() + top_of_line(place.scene, i), all.width(), line.height);
-    if (!line.pinned) own.setTop(std::max(own.top(), lines.top() + layout_.pinned_height()));
+    if (!line.pinned)
+      own.setTop(std::max(own.top(), lines.top() + covered_height(layout_, place.scene.scroll)));
     if (own.isEmpty()) continue;
     if (!box.isEmpty() && box.bottom() + 1 == own.top()) {
       box |= own;

@@ -72,6 +72,9 @@ class TimelineView : public QWidget {
   [[nodiscard]] const std::vector<SpanId>& readable_spans() const;
   /// Returns the box of a span in the widget; empty if the span is not in view.
   [[nodiscard]] QRect box_of(const SpanId& span) const;
+  /// Describes the value of the counter or the load of the link whose line is at a point of the
+  /// widget, at the time of the point. Empty if there is no such line.
+  [[nodiscard]] QString value_under(const QPoint& point) const;
   /// Describes a span in a few words: its kind, device, row, start and duration.
   [[nodiscard]] QString words_of(const SpanId& span) const;
 
@@ -171,6 +174,7 @@ class TimelineView : public QWidget {
   void scroll_to(std::size_t line);
   [[nodiscard]] std::optional<SpanId> nearest_span(std::size_t row) const;
   void step_along_path(int by);
+  void bring_path_into_view();
   void scroll_to_both(std::size_t line);
   void paint_overlays(QPainter& painter, const QRect& lines) const;
   [[nodiscard]] QRegion covered_of_axis(const QRect& lines, const QFontMetrics& metrics) const;

@@ -7,6 +7,7 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "gui/widgets/last_session.h"
 #include "gui/widgets/recent_files.h"
 
 namespace tutti::gui {
@@ -30,8 +31,13 @@ QString shortened(const QString& text) {
 
 }  // namespace
 
-WelcomePage::WelcomePage(const std::vector<Example>& examples, QWidget* parent)
-    : QScrollArea(parent), recent_(new QLabel) {
+WelcomePage::WelcomePage(const std::vector<Example>& examples,
+                         const ExampleSimulations::MakeExecutor& simulate,
+                         const core::Library& library, QWidget* parent)
+    : QScrollArea(parent),
+      restore_(new QPushButton),
+      recent_(new QLabel),
+      has_pictures_(simulate != nullptr) {
   setFrameShape(NoFrame);
   setWidgetResizable(true);
   auto* const page = new QWidget;
@@ -50,7 +56,10 @@ WelcomePage::WelcomePage(const std::vector<Example>& examples, QWidget* parent)
   connect(open, &QPushButton::clicked, this, &WelcomePage::open_wanted);
   auto* const start = new QPushButton(tr("&New scenario"));
   connect(start, &QPushButton::clicked, this, &WelcomePage::new_wanted);
+  restore_->setObjectName(QStringLiteral("continue"));
+  connect(restore_, &QPushButton::clicked, this, &WelcomePage::restore_wanted);
   buttons->addStretch(1);
+  buttons->addWidget(restore_);
   buttons->addWidget(open);
   buttons->addWidget(start);
   buttons->addStretch(1);
@@ -77,6 +86,23 @@ WelcomePage::WelcomePage(const std::vector<Example>& examples, QWidget* parent)
   hint->setAlignment(Qt::AlignCenter);
   layout->addWidget(hint);
   layout->addStretch(3);
+  if (!has_pictures_) return;
+  simulations_ = std::make_unique<ExampleSimulations>(
+      shown_, library, simulate,
+      [this](std::size_t example) {
+        return !pictures_[static_cast<qsizetype>(example)]->visibleRegion().isEmpty();
+      },
+      [this](std::size_t example, const core::Expected<Miniature>& made) {
+        pictures_[static_cast<qsizetype>(example)]->show_miniature(made);
+      });
+}
+
+void WelcomePage::set_theme(const Theme& theme) {
+  for (ExamplePicture* const picture : pictures_) picture->set_theme(theme);
+}
+
+void WelcomePage::finish_pictures() {
+  if (simulations_) simulations_->finish();
 }
 
 /// Creates the cards of the examples, grouped below the questions that they answer. The order of
@@ -99,7 +125,9 @@ QVBoxLayout* WelcomePage::make_groups(const std::vector<Example>& examples) {
     Group group{new QGridLayout, {}};
     group.grid->setSpacing(kBetween);
     for (const Example& example : examples) {
-      if (example.question == question) group.cards.append(make_card(example));
+      if (example.question != question) continue;
+      group.cards.append(make_card(example));
+      shown_.push_back(example);
     }
     int height = 0;
     for (const QPushButton* const card : group.cards)
@@ -127,7 +155,38 @@ void WelcomePage::show_recent() {
 
 void WelcomePage::showEvent(QShowEvent* event) {
   show_recent();
+  const LastSession last = LastSession::read();
+  restore_->setVisible(!last.empty());
+  if (!last.empty()) {
+    restore_->setText(tr("&Continue with %1").arg(last.name()));
+    restore_->setToolTip(
+        tr("Open the files of the last session again, with the same view "
+           "(Ctrl+Shift+T)"));
+  }
   QScrollArea::showEvent(event);
+  start_pictures();
+}
+
+/// Starts to simulate the examples in view, when their widgets have their places.
+void WelcomePage::start_pictures() {
+  if (!simulations_) return;
+  QMetaObject::invokeMethod(
+      this,
+      [this] {
+        if (isVisible()) simulations_->start();
+      },
+      Qt::QueuedConnection);
+}
+
+void WelcomePage::scrollContentsBy(int dx, int dy) {
+  QScrollArea::scrollContentsBy(dx, dy);
+  start_pictures();
+}
+
+/// Ends the simulations, since another simulation may be about to run.
+void WelcomePage::hideEvent(QHideEvent* event) {
+  if (simulations_) simulations_->stop();
+  QScrollArea::hideEvent(event);
 }
 
 /// Places as many cards side by side as the width allows.
@@ -146,6 +205,7 @@ void WelcomePage::resizeEvent(QResizeEvent* event) {
   constexpr int kMargin = 44;
   place_cards(std::clamp((width() - kMargin + kBetween) / (kCardWidth + kBetween), 1, kColumns));
   QScrollArea::resizeEvent(event);
+  start_pictures();
 }
 
 QPushButton* WelcomePage::make_card(const Example& example) {
@@ -165,11 +225,13 @@ QPushButton* WelcomePage::make_card(const Example& example) {
   body->setTextFormat(Qt::PlainText);
   body->setWordWrap(true);
   body->setAlignment(Qt::AlignTop);
-  for (QLabel* const label : {heading, body}) {
-    label->setAttribute(Qt::WA_TransparentForMouseEvents);
-    rows->addWidget(label);
+  for (QLabel* const label : {heading, body}) label->setAttribute(Qt::WA_TransparentForMouseEvents);
+  rows->addWidget(heading);
+  if (has_pictures_) {
+    pictures_.append(new ExamplePicture);
+    rows->addWidget(pictures_.back());
   }
-  rows->setStretch(1, 1);
+  rows->addWidget(body, 1);
   card->setFixedWidth(kCardWidth);
   card->setMinimumHeight(rows->heightForWidth(kCardWidth) + 8);
   connect(card, &QPushButton::clicked, this,

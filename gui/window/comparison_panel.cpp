@@ -93,7 +93,10 @@ ComparisonPanel::ComparisonPanel(TimelineView& view)
   connect(table_, &QTableWidget::cellClicked, this, &ComparisonPanel::go_to);
   connect(table_, &QTableWidget::cellActivated, this, &ComparisonPanel::go_to);
   connect(&opener_, &FileOpener::progress, this, &ComparisonPanel::progress);
-  connect(&opener_, &FileOpener::failed, this, &ComparisonPanel::failed);
+  connect(&opener_, &FileOpener::failed, this, [this](const QString& why) {
+    cancel_open();
+    emit failed(why);
+  });
   connect(&opener_, &FileOpener::opened, this,
           [this](const std::shared_ptr<const Trace>& trace, const QString& path) {
             second_ = trace;
@@ -181,6 +184,14 @@ void ComparisonPanel::open(const QString& path) {
   opener_.open(path);
 }
 
+void ComparisonPanel::cancel_open() {
+  stop();
+  second_ = comparison_ ? comparison_->sources[1] : nullptr;
+  second_path_ = comparison_ ? shown_path_ : QString();
+  // The list of differences may not have been complete when opening began.
+  if (comparison_ && deviations_.empty()) put_together(true);
+}
+
 void ComparisonPanel::close_second() {
   if (!second_) return emit status_message(tr("there is no second timeline"));
   const std::shared_ptr<const Trace> first = first_;
@@ -258,6 +269,7 @@ void ComparisonPanel::show_comparison(Comparison comparison, bool again) {
     if (!all) range = TimeRange{begin, begin + seen.length()};
   }
   comparison_ = std::move(comparison);
+  shown_path_ = second_path_;
   emit shown(comparison_->trace, again, range);
   if (selected) view_.go_to(comparison_->rows->place(selected->first, selected->second));
   show_controls();
@@ -265,7 +277,7 @@ void ComparisonPanel::show_comparison(Comparison comparison, bool again) {
   for (int s = 0; s < 2; ++s) {
     const QString name = text_of(sides[s].name);
     auto* const title =
-        new QTableWidgetItem(fontMetrics().elidedText(name, Qt::ElideRight, kWidestTitle));
+        new QTableWidgetItem(fontMetrics().elidedText(name, Qt::ElideLeft, kWidestTitle));
     title->setToolTip(name);
     table_->setHorizontalHeaderItem(4 + s, title);
   }

@@ -40,6 +40,8 @@ class ComparisonPanel : public QWidget {
   /// Changes the alignment of the two timelines.
   void align(Align align);
   void close_second();
+  /// Cancels opening a second timeline. The comparison that was shown before stays.
+  void cancel_open();
   /// Goes to the deviation in row `row` of the list; rows are counted from 0. Returns false if
   /// there are fewer rows.
   bool go_to_error(int row);
@@ -93,6 +95,7 @@ class ComparisonPanel : public QWidget {
   FileOpener opener_{this};
   std::shared_ptr<const Trace> first_, second_;
   QString first_path_, second_path_;
+  QString shown_path_;  ///< the path of the second timeline of comparison_
   Align align_ = Align::kStep;
   std::optional<Comparison> comparison_;
   std::vector<Deviation> deviations_;

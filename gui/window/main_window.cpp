@@ -13,7 +13,6 @@
 #include <QCloseEvent>
 #include <QDockWidget>
 #include <QLabel>
-#include <QProgressBar>
 #include <QSettings>
 #include <QSplitter>
 #include <QStackedWidget>
@@ -34,13 +33,21 @@
 #include "gui/widgets/headline_strip.h"
 #include "gui/widgets/legend_strip.h"
 #include "gui/widgets/notice_bar.h"
+#include "gui/widgets/open_progress.h"
 #include "gui/widgets/overview_strip.h"
+#include "gui/widgets/path_panel.h"
 #include "gui/widgets/search_bar.h"
 #include "gui/widgets/time_cursor.h"
 #include "gui/widgets/welcome_page.h"
 #include "gui/window/comparison_panel.h"
 
 namespace tutti::gui {
+
+/// Returns the executor for the pictures of the examples; null if pictures are not wanted.
+static ExampleSimulations::MakeExecutor simulator_for_pictures(const Executors& executors) {
+  if (!executors.draw_examples || executors.backends.empty()) return {};
+  return executors.backends.front().make;
+}
 
 MainWindow::MainWindow(Executors executors)
     : session_(new EditorSession(executors)),
@@ -53,12 +60,14 @@ MainWindow::MainWindow(Executors executors)
       notice_(new NoticeBar),
       overview_(new OverviewStrip),
       where_(new QLabel),
-      progress_(new QProgressBar),
+      progress_(new OpenProgress(this)),
       examples_(examples_in(executors.library.folder())) {
   setWindowTitle(tr("Tutti"));
   setAcceptDrops(true);
   resize(1280, 800);
-  auto* const welcome = new WelcomePage(examples_);
+  welcome_ = new WelcomePage(examples_, simulator_for_pictures(executors), executors.library);
+  WelcomePage* const welcome = welcome_;
+  connect(welcome, &WelcomePage::restore_wanted, this, &MainWindow::restore_session);
   connect(welcome, &WelcomePage::open_wanted, this, &MainWindow::choose_file);
   connect(welcome, &WelcomePage::new_wanted, this, &MainWindow::start_new);
   connect(welcome, &WelcomePage::example_wanted, this, &MainWindow::open_and_run);
@@ -70,9 +79,7 @@ MainWindow::MainWindow(Executors executors)
   make_panels();
   make_actions();
   make_menus();
-  progress_->setMaximumWidth(200);
-  progress_->hide();
-  statusBar()->addPermanentWidget(progress_);
+  connect(progress_, &OpenProgress::cancel_wanted, this, &MainWindow::cancel_open);
   statusBar()->addPermanentWidget(where_);
 
   connect(view_, &TimelineView::view_changed, this,
@@ -85,7 +92,7 @@ MainWindow::MainWindow(Executors executors)
   });
   connect(overview_, &OverviewStrip::range_wanted, view_, &TimelineView::glide_to);
   connect(overview_, &OverviewStrip::settled, view_, &TimelineView::settle);
-  connect(&opener_, &FileOpener::progress, progress_, &QProgressBar::setValue);
+  connect(&opener_, &FileOpener::progress, progress_, &OpenProgress::set_percent);
   connect(&opener_, &FileOpener::opened, this, &MainWindow::show_trace);
   connect(&opener_, &FileOpener::scenario_read, this, &MainWindow::open_scenario);
   connect(&opener_, &FileOpener::sweep_found, this, &MainWindow::open_sweep);
@@ -161,6 +168,7 @@ void MainWindow::closeEvent(QCloseEvent* event) {
   opener_.stop();
   comparison_->stop();
   sweep_->stop_and_wait();
+  store_session();
   // Saves the layout of panels only for a single timeline.
   hide_topology(false);
   if (comparison_->comparison()) comparison_->parentWidget()->hide();
@@ -175,7 +183,7 @@ void MainWindow::closeEvent(QCloseEvent* event) {
 bool MainWindow::find(const QString& words) { return search_->find(words); }
 
 void MainWindow::tell(const QString& text) {
-  // Width of the progress bar and of the time under the mouse.
+  // Width of the time under the mouse.
   constexpr int kOthers = 230;
   status_text_ = text;
   const int room = std::max(100, statusBar()->width() - kOthers);
@@ -200,6 +208,8 @@ void MainWindow::set_dark(bool dark) {
   sweep_->set_theme(theme);
   legend_->set_theme(theme);
   communication_->set_theme(theme);
+  flame_->set_theme(theme);
+  welcome_->set_theme(theme);
   actions_.refresh();
   // Set the palette of the application, because the palette of the window does not affect dialogs
   // and floating panels.

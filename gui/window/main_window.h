@@ -1,17 +1,20 @@
 #pragma once
 
 #include <QMainWindow>
+#include <map>
 #include <memory>
+#include <optional>
 
 #include "gui/documents/examples.h"
 #include "gui/editor/editor_session.h"
+#include "gui/trace/headline.h"
 #include "gui/widgets/actions.h"
 #include "gui/widgets/file_watch.h"
+#include "gui/widgets/last_session.h"
 #include "gui/widgets/timeline_view.h"
 #include "gui/window/file_opener.h"
 
 class QLabel;
-class QProgressBar;
 class QSplitter;
 class QStackedWidget;
 
@@ -26,13 +29,16 @@ class MarksPanel;
 class MessageArrows;
 class NoticeBar;
 class NumbersPanel;
+class OpenProgress;
 class OverviewStrip;
+class PathPanel;
 class QueryPanel;
 class SearchBar;
 class SweepPanel;
 class TimeCursor;
 class TopologyPanel;
 class TrafficReader;
+class WelcomePage;
 
 /// The main window: a timeline surrounded by panels. The window only connects the panels. Each
 /// panel observes the timeline itself, and adds its own actions to the list of actions.
@@ -85,6 +91,11 @@ class MainWindow : public QMainWindow {
   /// Opens the timeline again from its file, without changing the view. In a comparison, opens both
   /// timelines again.
   void reload();
+  /// Opens the files of the last session again, with the same view.
+  void restore_session();
+  [[nodiscard]] WelcomePage& welcome() { return *welcome_; }
+  [[nodiscard]] PathPanel& flame() { return *flame_; }
+  [[nodiscard]] OpenProgress& open_progress() { return *progress_; }
   /// Writes a picture of the sweep's plot or of the timeline. Returns an error message; empty if
   /// there is no error.
   [[nodiscard]] QString write_shown(const QString& path);
@@ -131,12 +142,20 @@ class MainWindow : public QMainWindow {
   [[nodiscard]] bool exports_sweep() const;
   void show_editor_session();
   void show_panels();
+  void divide_width();
   void show_trace(const std::shared_ptr<const Trace>& trace, const QString& path);
   void make_comparison();
   void make_communication();
   void make_query();
   void hide_topology(bool away);
   void choose_second();
+  void open_second(const QString& path);
+  void cancel_open();
+  void store_session() const;
+  void compare_with_last_run();
+  std::optional<HeadlineFigure> against_last_run(const Trace& trace, const QString& path);
+  void open_file(const QString& path);
+  void open_next_of_session();
   void report_cursor(qint64 picoseconds);
   void report_range();
   void export_picture(const QString& path);
@@ -167,8 +186,10 @@ class MainWindow : public QMainWindow {
   QString second_;  ///< the file to open for comparison, once the first timeline is open
   MarksPanel* marks_ = nullptr;
   FoundPanel* found_ = nullptr;
+  PathPanel* flame_ = nullptr;
   QLabel* where_;
-  QProgressBar* progress_;
+  OpenProgress* progress_;
+  WelcomePage* welcome_;
   std::vector<Example> examples_;
   std::vector<QAction*> panel_actions_;  ///< actions that show and hide panels
   /// The layout of the panels, saved while there is no timeline; otherwise empty.
@@ -181,6 +202,10 @@ class MainWindow : public QMainWindow {
   bool reloading_ = false;  ///< true: the timeline that is shown is being opened again
   /// The visible range of the comparison that is being reloaded; otherwise nullopt.
   std::optional<TimeRange> compared_range_;
+  /// The files of the last session that are still to be opened.
+  LastSession reopened_;
+  /// The step times of the editor's runs, by the paths of their timelines.
+  std::map<QString, core::Time> run_times_;
   bool run_opened_ = false;  ///< true: run the scenario that is being opened
   bool dark_ = false;
   /// True: the topology is hidden until a single timeline is shown again.

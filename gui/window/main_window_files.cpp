@@ -5,10 +5,13 @@
 #include <QDragEnterEvent>
 #include <QFileDialog>
 #include <QFileInfo>
+#include <QLayout>
 #include <QMimeData>
-#include <QProgressBar>
+#include <QRegularExpression>
 #include <QSaveFile>
+#include <QSplitter>
 #include <QStackedWidget>
+#include <algorithm>
 #include <utility>
 
 #include "core/scenario/run_info.h"
@@ -19,12 +22,21 @@
 #include "gui/widgets/marks_panel.h"
 #include "gui/widgets/notice_bar.h"
 #include "gui/widgets/numbers_panel.h"
+#include "gui/widgets/open_progress.h"
 #include "gui/widgets/overview_strip.h"
 #include "gui/widgets/recent_files.h"
+#include "gui/widgets/search_bar.h"
+#include "gui/widgets/time_cursor.h"
 #include "gui/window/comparison_panel.h"
 #include "gui/window/main_window.h"
 
 namespace tutti::gui {
+
+/// Shortens the times of a note, which are exact to the picosecond, to three decimals.
+static QString shortened_note(const std::string& note) {
+  static const QRegularExpression digits(QStringLiteral("(\\d\\.\\d{3})\\d+"));
+  return QString::fromStdString(note).replace(digits, QStringLiteral("\\1"));
+}
 
 void MainWindow::choose_file() {
   const QString chosen = QFileDialog::getOpenFileName(
@@ -34,11 +46,17 @@ void MainWindow::choose_file() {
 }
 
 void MainWindow::open(const QString& path) {
+  reopened_ = {};
+  open_file(path);
+}
+
+void MainWindow::open_file(const QString& path) {
   run_opened_ = false;
   begin_to_open(path);
 }
 
 void MainWindow::open_and_run(const QString& path) {
+  reopened_ = {};
   run_opened_ = true;
   begin_to_open(path);
 }
@@ -64,21 +82,22 @@ void MainWindow::offer_reload(const QString& path) {
 void MainWindow::begin_to_open(const QString& path) {
   reloading_ = false;
   compared_range_.reset();
-  progress_->setValue(0);
-  progress_->show();
   second_.clear();
-  tell(tr("opening %1 …").arg(path));
+  const QString text = tr("opening %1 …").arg(path);
+  progress_->begin(text);
+  tell(text);
   opener_.open(path, FileOpener::Wanted::kAnything);
 }
 
 void MainWindow::give_up(const QString& why) {
-  progress_->hide();
+  reopened_ = {};
+  progress_->end();
   tell(why);
   emit failed(why);
 }
 
 void MainWindow::open_scenario(const ScenarioBytes& file) {
-  progress_->hide();
+  progress_->end();
   tell({});
   const auto opened = session_->open(file);
   if (!opened) return give_up(QString::fromStdString(opened.error().message()));
@@ -106,8 +125,20 @@ void MainWindow::offer_recovery(bool say) {
 /// Shows the scenario. The scenario fills the window until there is a timeline.
 void MainWindow::show_editor_session() {
   stack_->setVisible(view_->trace() != nullptr);
+  const bool was_hidden = session_->isHidden();
   session_->show();
+  if (was_hidden) divide_width();
   session_->editor().form().setFocus();
+}
+
+/// Gives the timeline most of the width if a scenario is next to it.
+void MainWindow::divide_width() {
+  if (session_->isHidden() || stack_->isHidden() || !sweep_->isHidden()) return;
+  constexpr int kNarrowest = 360, kWidest = 560;
+  layout()->activate();  // the panels may just have taken a part of the width
+  const int all = middle_->width();
+  const int scenario = std::clamp(all * 33 / 100, kNarrowest, kWidest);
+  middle_->setSizes({scenario, std::max(1, all - scenario), 0});
 }
 
 void MainWindow::open_both(const QString& first, const QString& second) {
@@ -119,18 +150,114 @@ void MainWindow::choose_second() {
   const QString chosen = QFileDialog::getOpenFileName(this, tr("Open a second timeline to compare"),
                                                       {}, tr("Timelines (*.tutti);;All files (*)"));
   if (chosen.isEmpty()) return;
-  progress_->setValue(0);
-  progress_->show();
-  comparison_->open(chosen);
+  open_second(chosen);
+}
+
+void MainWindow::open_second(const QString& path) {
+  progress_->begin(tr("opening %1 …").arg(path));
+  comparison_->open(path);
+}
+
+/// Compares the last run of the editor with the run before it. If this comparison is already shown,
+/// shows the last run alone.
+void MainWindow::compare_with_last_run() {
+  const QString last = session_->last_timeline(), before = session_->previous_timeline();
+  if (before.isEmpty())
+    return tell(last.isEmpty()
+                    ? tr("run a scenario first (F5), change it, and run it again")
+                    : tr("there is only one run; change the scenario, and run it again (F5)"));
+  const bool is_shown =
+      comparison_->comparison() && shown_ == before && comparison_->second_path() == last;
+  is_shown ? open(last) : open_both(before, last);
+}
+
+/// Returns the headline's figure that compares the last run of the editor with the run before it;
+/// nullopt for other timelines.
+std::optional<HeadlineFigure> MainWindow::against_last_run(const Trace& trace,
+                                                           const QString& path) {
+  if (!session_->made(path)) return std::nullopt;
+  const auto step = step_time_of(trace);
+  if (!step) return std::nullopt;
+  run_times_[path] = *step;
+  const auto before = run_times_.find(session_->previous_timeline());
+  if (path != session_->last_timeline() || before == run_times_.end()) return std::nullopt;
+  return compared_with_last_run(before->second, *step);
+}
+
+/// Stores the open files for the next session. A window without files keeps the stored session.
+void MainWindow::store_session() const {
+  const auto lasting = [this](const QString& path) {
+    const bool kept = !path.isEmpty() && !session_->made(path) && !sweep_->made(path);
+    return kept ? QFileInfo(path).absoluteFilePath() : QString();
+  };
+  LastSession last;
+  if (view_->trace()) last.timeline = lasting(shown_);
+  if (!last.timeline.isEmpty()) {
+    if (comparison_->comparison()) last.second = lasting(comparison_->second_path());
+    last.range = view_->view().range();
+    last.filter = search_->filter_text();
+    last.moment = cursor_->moment();
+  }
+  if (session_->isVisible()) last.scenario = session_->editor().path();
+  if (sweep_->isVisible() && sweep_->data())
+    last.sweep = QString::fromStdString(sweep_->data()->path);
+  if (!last.empty()) last.write();
+}
+
+void MainWindow::restore_session() {
+  const LastSession last = LastSession::read();
+  if (last.empty()) return tell(tr("there is no earlier session, or its files do not exist"));
+  reopened_ = last;
+  open_next_of_session();
+}
+
+/// Opens the next file of the session that is being restored. The timeline is opened last, because
+/// it gets the keyboard focus.
+void MainWindow::open_next_of_session() {
+  if (reopened_.empty()) return;
+  for (QString* const path : {&reopened_.sweep, &reopened_.scenario}) {
+    if (path->isEmpty()) continue;
+    connect(this, &MainWindow::opened, this, &MainWindow::open_next_of_session,
+            Qt::SingleShotConnection);
+    return open_file(std::exchange(*path, {}));
+  }
+  const LastSession last = std::exchange(reopened_, {});
+  connect(
+      this, &MainWindow::opened, this,
+      [this, last] {
+        // The user may have opened another file in the meantime.
+        if (!view_->trace() || shown_ != last.timeline) return;
+        search_->filter(last.filter);
+        cursor_->set_moment(last.moment);
+        if (last.range && last.range->from < view_->view().run_length())
+          view_->show_range(*last.range);
+      },
+      Qt::SingleShotConnection);
+  open_file(last.timeline);
+  second_ = last.second;
+}
+
+/// Cancels opening a file. The window keeps showing what it showed before.
+void MainWindow::cancel_open() {
+  if (!progress_->is_active()) return;
+  opener_.stop();
+  comparison_->cancel_open();
+  second_.clear();
+  reopened_ = {};
+  run_opened_ = reloading_ = false;
+  compared_range_.reset();
+  give_up(tr("opening was cancelled"));
 }
 
 void MainWindow::show_trace(const std::shared_ptr<const Trace>& trace, const QString& path) {
-  progress_->hide();
+  progress_->end();
   stack_->setCurrentIndex(1);
+  const bool was_hidden = stack_->isHidden();
   stack_->show();
   show_panels();
+  if (was_hidden) divide_width();
   overview_->show_trace(trace);
-  headline_->show_trace(trace);
+  headline_->show_trace(trace, against_last_run(*trace, path));
   if (std::exchange(reloading_, false) && path == shown_) {
     view_->replace_trace(trace, view_->view().range());
   } else {
@@ -151,14 +278,14 @@ void MainWindow::show_trace(const std::shared_ptr<const Trace>& trace, const QSt
   // Show the notes that report that a part of the run was not recorded.
   for (const std::string& note : trace->run().notes) {
     if (core::is_recording_note(note))
-      status_message += QStringLiteral("; ") + QString::fromStdString(note);
+      status_message += QStringLiteral("; ") + shortened_note(note);
   }
   tell(status_message);
   hide_topology(false);
   marks_->open_marks_of(path);
   if (!from_session) remember_file(path);
   comparison_->set_first(trace, path);
-  if (!second_.isEmpty()) return comparison_->open(std::exchange(second_, QString()));
+  if (!second_.isEmpty()) return open_second(std::exchange(second_, QString()));
   emit opened();
 }
 

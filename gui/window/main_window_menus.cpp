@@ -31,10 +31,15 @@ void MainWindow::make_actions() {
   actions_.add(file, "open", tr("&Open…"), QStringLiteral("Ctrl+O"), [this] { choose_file(); });
   actions_.add(file, "new", tr("&New scenario"), QStringLiteral("Ctrl+N"), [this] { start_new(); });
   comparison_->add_actions(actions_);
+  actions_.begin_section(tr("&Compare"));
+  actions_.add(tr("&Compare"), "compare-last-run", tr("Compare with the &last run"),
+               QStringLiteral("R"), [this] { compare_with_last_run(); });
   actions_.add(file, "recover", tr("&Recover unsaved changes…"), QStringLiteral("Ctrl+Alt+R"),
                [this] { offer_recovery(true); });
   actions_.add(file, "reload", tr("Re&load the timeline"), QStringLiteral("Ctrl+R"),
                [this] { reload(); });
+  actions_.add(file, "restore-session", tr("Restore the last &session"),
+               QStringLiteral("Ctrl+Shift+T"), [this] { restore_session(); });
   actions_.begin_section(file);
   actions_.add(file, "export-picture", tr("Export &picture (PNG, SVG)…"), QStringLiteral("Ctrl+E"),
                [this] {

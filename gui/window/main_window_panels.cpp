@@ -4,7 +4,7 @@
 // the topology, which is shown again before the layout is saved.
 
 #include <QDockWidget>
-#include <QProgressBar>
+#include <QLayout>
 #include <QSettings>
 #include <algorithm>
 #include <utility>
@@ -20,7 +20,9 @@
 #include "gui/widgets/marks_panel.h"
 #include "gui/widgets/message_arrows.h"
 #include "gui/widgets/numbers_panel.h"
+#include "gui/widgets/open_progress.h"
 #include "gui/widgets/overview_strip.h"
+#include "gui/widgets/path_panel.h"
 #include "gui/widgets/query_panel.h"
 #include "gui/widgets/search_bar.h"
 #include "gui/widgets/time_cursor.h"
@@ -91,6 +93,11 @@ void MainWindow::make_panels() {
   make_comparison();
   make_communication();
   make_query();
+  flame_ = new PathPanel(*view_);
+  auto* const flame =
+      add_panel(tr("Critical path"), "path-panel", flame_, Qt::BottomDockWidgetArea);
+  tabifyDockWidget(numbers, flame);
+  flame->hide();
 }
 
 void MainWindow::make_communication() {
@@ -124,12 +131,12 @@ void MainWindow::make_comparison() {
   dock->hide();
   connect(comparison_, &ComparisonPanel::status_message, this, &MainWindow::tell);
   connect(comparison_, &ComparisonPanel::second_wanted, this, &MainWindow::choose_second);
-  connect(comparison_, &ComparisonPanel::progress, progress_, &QProgressBar::setValue);
+  connect(comparison_, &ComparisonPanel::progress, progress_, &OpenProgress::set_percent);
   connect(comparison_, &ComparisonPanel::failed, this, &MainWindow::give_up);
   connect(comparison_, &ComparisonPanel::shown, this,
           [this, dock](const std::shared_ptr<const Trace>& trace, bool again,
                        const std::optional<TimeRange>& range) {
-            progress_->hide();
+            progress_->end();
             overview_->show_trace(trace);
             headline_->show_trace(trace);
             if (again) return view_->replace_trace(trace, range);
@@ -185,7 +192,8 @@ void MainWindow::add_panel_actions() {
                                {"found", "panel-found", "Ctrl+Alt+4"},
                                {"errors", "panel-differences", "Ctrl+Alt+5"},
                                {"communication", "panel-communication", "Ctrl+Alt+8"},
-                               {"query", "panel-query", "Ctrl+Alt+9"}};
+                               {"query", "panel-query", "Ctrl+Alt+9"},
+                               {"path-panel", "panel-path", "Ctrl+Alt+0"}};
   const QString group = tr("&View") + Actions::submenu_separator() + tr("&Panels");
   for (const Panel& panel : kPanels) {
     auto* const dock = findChild<QDockWidget*>(QString::fromLatin1(panel.dock));
@@ -225,9 +233,10 @@ void MainWindow::show_panels() {
   // kept.
   if (QSettings().value(QStringLiteral("docks")).isNull()) {
     constexpr int kWidest = 430, kHighest = 200;
+    const int share = session_->isVisible() ? width() / 6 : width() * 2 / 9;
     if (topology->isVisible())
-      resizeDocks({findChild<QDockWidget*>(QStringLiteral("topology"))},
-                  {std::min(kWidest, width() * 2 / 9)}, Qt::Horizontal);
+      resizeDocks({findChild<QDockWidget*>(QStringLiteral("topology"))}, {std::min(kWidest, share)},
+                  Qt::Horizontal);
     resizeDocks({findChild<QDockWidget*>(QStringLiteral("numbers"))},
                 {std::min(kHighest, height() / 5)}, Qt::Vertical);
   }

@@ -1,13 +1,13 @@
 // The functions of the main window for sweeps.
 
 #include <QFileInfo>
-#include <QProgressBar>
 #include <QSplitter>
 #include <QStackedWidget>
 #include <utility>
 
 #include "gui/editor/scenario_editor.h"
 #include "gui/sweep/sweep_panel.h"
+#include "gui/widgets/open_progress.h"
 #include "gui/widgets/picture_file.h"
 #include "gui/widgets/recent_files.h"
 #include "gui/window/main_window.h"
@@ -53,13 +53,13 @@ void MainWindow::add_sweep_actions() {
 }
 
 void MainWindow::open_sweep(const QString& path) {
-  progress_->hide();
+  progress_->end();
   sweep_->open(path);
 }
 
 /// Shows the sweep, which fills the window until there is a timeline or a scenario.
 void MainWindow::show_sweep() {
-  progress_->hide();
+  progress_->end();
   stack_->setVisible(view_->trace() != nullptr);
   sweep_->show();
   if (!sweep_->isAncestorOf(focusWidget())) sweep_->plot().setFocus();

@@ -437,7 +437,7 @@ TEST_F(TwoTimelines, OpeningOneTimelineLaterShowsItsUsualPanels) {
 }
 
 TEST_F(TwoTimelines, ClosingTheWindowEndsTheComparison) {
-  window_->show();
+  show_in_front(*window_);
   window_->open_both(QString::fromStdString(first_), QString::fromStdString(second_));
   for (int i = 0; i < 1000 && !view().trace(); ++i) QTest::qWait(1);
   window_->close();

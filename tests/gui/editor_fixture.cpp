@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "gui/executors.h"
+#include "tests/gui/window_hands.h"
 #include "tests/support/clusters.h"
 #include "tests/support/process.h"
 #include "tests/support/shipped.h"
@@ -91,8 +92,8 @@ void Editor::make_window() {
     ++failed_;
     said_ = why.toStdString();
   });
-  window_->show();
-  EXPECT_TRUE(looked.wait(60'000));
+  show_in_front(*window_);
+  EXPECT_TRUE(!looked.isEmpty() || looked.wait(60'000));
 }
 
 void Editor::answer(QMessageBox::StandardButton button) {

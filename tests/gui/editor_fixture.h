@@ -79,7 +79,8 @@ class Editor : public testing::Test {
   /// Waits until the run that was started, or stopped, has ended. Returns true if its timeline was
   /// opened.
   bool ran() {
-    for (int i = 0; i < 6000 && opened_ == 0 && failed_ == 0; ++i) QTest::qWait(10);
+    // A busy machine may take long. If nothing happens at all, ctest stops the test.
+    while (opened_ == 0 && failed_ == 0) QTest::qWait(10);
     return opened_ > 0;
   }
   /// Answers the question of the next modal message box.
@@ -87,7 +88,7 @@ class Editor : public testing::Test {
   /// Waits until `what` returns true, since files are read in a thread. Returns false on a timeout.
   template <class What>
   bool until(What what) {
-    for (int i = 0; i < 1000 && !what(); ++i) QTest::qWait(10);
+    for (int i = 0; i < 6000 && !what(); ++i) QTest::qWait(10);
     return what();
   }
   /// Returns the folders where windows keep the timelines of runs.

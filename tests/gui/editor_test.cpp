@@ -156,6 +156,12 @@ TEST_F(Editor, TheSearchFieldFiltersTheFormByFieldNames) {
   EXPECT_FALSE(hidden({{"run", 0}, {"steps", 0}}));
   press(Qt::Key_Return);
   EXPECT_TRUE(view.hasFocus());
+  // Enter goes to the first field that matches.
+  act("find-field");
+  QTest::keyClicks(QApplication::focusWidget(), QStringLiteral("network_model"));
+  press(Qt::Key_Return);
+  EXPECT_EQ(view.currentIndex().siblingAtColumn(FormModel::kName),
+            form().index_of(path({{"run", 0}, {"network_model", 0}})).siblingAtColumn(0));
 }
 
 TEST_F(Editor, TheTextMatchesTheFormAfterRandomEdits) {

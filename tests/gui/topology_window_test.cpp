@@ -284,6 +284,47 @@ TEST_F(TopologyWindow, CountersAppearWithTheTrafficAndAKeyHidesThem) {
   EXPECT_TRUE(has_line("counters/queue depth"));
 }
 
+TEST_F(TopologyWindow, ValuesOfCountersAndLinksAreShownUnderTheMouse) {
+  open_ring();
+  window_.traffic().wait();
+  QApplication::processEvents();
+  const auto counters = counters_of(*window_.traffic().traffic());
+  ASSERT_EQ(counters.front().name, "bytes in flight");
+  const Layout& layout = view().layout_of_lines();
+  const QRect lines = lines_rect(view().size());
+  const auto point_of = [&](const std::string& key, int x) {
+    for (const Line& line : layout.lines()) {
+      if (line.key == key) return QPoint(x, lines.top() + line.top + line.height / 2);
+    }
+    return QPoint();
+  };
+  int values = 0;
+  for (int x = lines.left(); x < lines.right(); x += 7) {
+    const core::Time from = time_at(view().view().range(), x - lines.left(), lines.width()),
+                     to = time_at(view().view().range(), x + 1 - lines.left(), lines.width());
+    const std::int64_t most = counters.front().counter->most(from, to);
+    const std::string text =
+        view().value_under(point_of("counters/bytes in flight", x)).toStdString();
+    EXPECT_THAT(text, HasSubstr(": " + core::show(core::Bytes(most)) + " (")) << x;
+    values += most > 0;
+  }
+  EXPECT_GT(values, 5);
+  EXPECT_THAT(
+      view().value_under(point_of("counters/queue depth", lines.center().x())).toStdString(),
+      HasSubstr("at most)"));
+  EXPECT_EQ(view().value_under(point_of("steps", lines.center().x())), QString());
+  const auto& links = view().trace()->links();
+  ASSERT_FALSE(links.empty());
+  view().go_to_line(QString::fromStdString("links/" + links.front().name));
+  for (const Line& line : layout.lines()) {
+    if (line.kind != Line::Kind::kLink || line.number != 0) continue;
+    const int top = line.top - view().findChild<QScrollBar*>()->value();
+    const QPoint there(lines.center().x(), lines.top() + top + line.height / 2);
+    EXPECT_THAT(view().value_under(there).toStdString(),
+                testing::AllOf(HasSubstr(links.front().name), HasSubstr("% load")));
+  }
+}
+
 TEST_F(TopologyWindow, APackInFlightCanBeSelected) {
   open_ring();
   // Chooses a moment at which several packs are in flight.

@@ -15,14 +15,24 @@
 
 namespace tutti::gui {
 
+/// Shows a window and waits until it has the keyboard focus. (On a display, only the active window
+/// has shortcuts.)
+inline void show_in_front(QWidget& window) {
+  window.show();
+  window.activateWindow();
+  constexpr int kMostMs = 20'000;
+  static_cast<void>(QTest::qWaitForWindowActive(&window, kMostMs));
+}
+
 /// Calls `open`, which opens timelines, and waits until they are open. Returns nothing on success,
 /// else the message.
 inline std::optional<std::string> why_not_opened(MainWindow& window,
                                                  const std::function<void()>& open) {
   QSignalSpy opened(&window, &MainWindow::opened), failed(&window, &MainWindow::failed);
-  window.show();
+  show_in_front(window);
   open();
-  for (int i = 0; i < 1000 && opened.isEmpty() && failed.isEmpty(); ++i) QTest::qWait(10);
+  // A busy machine may take long. If nothing happens at all, ctest stops the test.
+  while (opened.isEmpty() && failed.isEmpty()) QTest::qWait(10);
   if (!opened.isEmpty()) return std::nullopt;
   return failed.isEmpty() ? std::string() : failed.front().front().toString().toStdString();
 }

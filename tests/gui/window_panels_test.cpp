@@ -218,7 +218,7 @@ TEST_F(Window, MenusAndKeysShowAndHidePanels) {
   }
   open_small();
   const auto docks = window_.findChildren<QDockWidget*>();
-  EXPECT_EQ(docks.size(), 8);
+  EXPECT_EQ(docks.size(), 9);
   for (QDockWidget* const dock : docks) {
     QAction* const action = dock->toggleViewAction();
     EXPECT_TRUE(listed.contains(action)) << dock->windowTitle().toStdString();

@@ -1,0 +1,81 @@
+#pragma once
+
+#include <QImage>
+#include <QWidget>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "core/scenario/library.h"
+#include "gui/documents/examples.h"
+#include "gui/paint/theme.h"
+#include "gui/trace/miniature.h"
+#include "gui/widgets/background_task.h"
+
+namespace tutti::gui {
+
+/// A small picture of an example's timeline. Until the example has been simulated, the picture is
+/// an empty frame; if that failed, it states the reason.
+class ExamplePicture : public QWidget {
+  Q_OBJECT
+
+ public:
+  explicit ExamplePicture(QWidget* parent = nullptr);
+
+  void show_miniature(const core::Expected<Miniature>& miniature);
+  void set_theme(const Theme& theme);
+  /// Returns the picture as it is painted; null until the example has been simulated.
+  [[nodiscard]] const QImage& image() const { return image_; }
+  /// Returns the reason why there is no picture; empty if there is none.
+  [[nodiscard]] const QString& problem() const { return problem_; }
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+
+ private:
+  const Theme* theme_;
+  std::optional<Miniature> miniature_;
+  QString problem_;
+  QImage image_;  ///< the painted miniature; null: to be painted again
+};
+
+/// Simulates examples one after another in a thread, and passes a miniature of each run on. The
+/// miniatures are computed from the scenarios themselves, so they show what a run will show.
+class ExampleSimulations : public QObject {
+  Q_OBJECT
+
+ public:
+  /// Returns an executor that simulates; called in the thread.
+  using MakeExecutor = std::function<std::unique_ptr<core::Executor>()>;
+  /// Called with the index of each example and its miniature.
+  using Take = std::function<void(std::size_t example, const core::Expected<Miniature>& made)>;
+  /// Returns true if the picture of this example is in view.
+  using IsInView = std::function<bool(std::size_t example)>;
+
+  ExampleSimulations(std::vector<Example> examples, core::Library library, MakeExecutor make,
+                     IsInView is_in_view, Take take);
+
+  /// Begins with the first example in view that has not been simulated yet. Does nothing while an
+  /// example is being simulated.
+  void start();
+  /// Ends the current simulation without waiting for it; start() begins it again.
+  void stop() { task_.drop(); }
+  /// Simulates all examples that have not been simulated yet, also those that are not in view.
+  void finish();
+
+ private:
+  void begin(std::size_t example);
+
+  std::vector<Example> examples_;
+  core::Library library_;
+  MakeExecutor make_;
+  IsInView is_in_view_;
+  Take take_;
+  std::vector<bool> done_;   ///< by example: true if it has been simulated
+  std::size_t current_ = 0;  ///< the example that is being simulated
+  BackgroundTask<Miniature> task_;
+};
+
+}  // namespace tutti::gui

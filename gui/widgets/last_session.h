@@ -1,0 +1,32 @@
+#pragma once
+
+#include <QString>
+#include <optional>
+
+#include "gui/trace/time_range.h"
+
+namespace tutti::gui {
+
+/// The files that a window showed when it was closed, and what it showed of them. Stored in the
+/// user's settings. Timelines of runs are not stored, because they are deleted with the window.
+struct LastSession {
+  QString timeline;  ///< the path of the timeline; empty: none
+  QString second;    ///< the path of the timeline that it was compared with; empty: none
+  QString scenario;  ///< the path of the scenario in the editor; empty: none
+  QString sweep;     ///< the path of the sweep; empty: none
+  std::optional<TimeRange> range{};  ///< the visible range of the timeline
+  QString filter;                    ///< the filter of the timeline's rows
+  core::Time moment;                 ///< the time of the cursor
+
+  [[nodiscard]] bool empty() const {
+    return timeline.isEmpty() && scenario.isEmpty() && sweep.isEmpty();
+  }
+  /// Returns the name of the main file without its directory, for a button.
+  [[nodiscard]] QString name() const;
+
+  /// Reads the session from the settings. Files that no longer exist are omitted.
+  static LastSession read();
+  void write() const;
+};
+
+}  // namespace tutti::gui
