@@ -109,12 +109,18 @@ CODE
     step "a program with pkg-config" "cd /root/consumer && g++ -std=c++20 main.cpp -o consumer \$(pkg-config --cflags --libs tutti) && $same"
 fi
 if compgen -G "$folder/tutti-window_*.deb" >/dev/null; then
-    step "install tutti-window" "apt-get install -y --no-install-recommends /mnt/packages/tutti-window_*.deb"
-    step "the window opens a timeline" "cd /root/try && QT_QPA_PLATFORM=offscreen timeout 10 tutti view mine.tutti; (( \$? == 124 ))"
+    step "without tutti-window, tutti view names the package" "tutti view /root/try/mine.tutti 2>&1 | grep -q 'install the package tutti-window'"
+    step "install tutti-window" "apt-get install -y --no-install-recommends /mnt/packages/tutti-window_*.deb xvfb xauth desktop-file-utils file"
+    step "the window opens a timeline on a display" "cd /root/try && xvfb-run -a timeout 10 tutti view mine.tutti; (( \$? == 124 ))"
+    step "a picture of the window" "cd /root/try && xvfb-run -a tutti view mine.tutti --screenshot window.png && file window.png | grep -q 'PNG image data, [0-9]* x [0-9]*' && (( \$(stat -c %s window.png) > 20000 ))"
+    step "the entry of the desktop menu" "desktop-file-validate /usr/share/applications/tutti-view.desktop && test -s /usr/share/icons/hicolor/scalable/apps/tutti.svg"
+    step "timelines, sweeps and scenarios open in the window" "for kind in timeline sweep scenario; do grep -q :application/x-tutti-\$kind: /usr/share/mime/globs2 && grep -q ^application/x-tutti-\$kind=tutti-view.desktop /usr/share/applications/mimeinfo.cache || exit 1; done"
 fi
 
 step "remove" "apt-get purge -y 'tutti*'"
-left=$(chroot "$root" find / -xdev -path /proc -prune -o -path /mnt -prune -o -path '*tutti*' -print | sort | comm -13 "$root/tmp/before" - | grep -v '^/root/')
+# man keeps the pages that it has formatted, and removes them in its own time.
+left=$(chroot "$root" find / -xdev -path /proc -prune -o -path /mnt -prune -o -path /var/cache/man -prune -o -path '*tutti*' -print | sort |
+    comm -13 "$root/tmp/before" - | grep -v '^/root/')
 if [[ $left ]]; then
     printf 'FAILED  files that were left behind\n%s\n' "$left"
     failures=$((failures + 1))
