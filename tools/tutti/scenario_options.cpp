@@ -7,6 +7,7 @@
 #include "core/base/file.h"
 #include "core/edit/old_form_text.h"
 #include "core/explore/database.h"
+#include "core/timeline/writer.h"
 #include "tools/tutti/io/capture.h"
 
 namespace tutti::tools {
@@ -75,7 +76,15 @@ Expected<std::string> read_scenario_file(const std::string& path) {
                                               "sweep to print it, or tutti view to show it",
                                               {path, 0, 0}));
   }
-  return core::read_text_file(path, core::TextSource::kAnything);
+  auto text = core::read_text_file(path, core::TextSource::kAnything);
+  if (text && text->starts_with(core::kTimelineMagic)) {
+    return tl::make_unexpected(
+        Error::request({ProblemCode::kWrongType, ""},
+                       "this file is a timeline, not a scenario; use tutti report or tutti view to "
+                       "show it, or tutti compare to compare it with another timeline",
+                       {path, 0, 0}));
+  }
+  return text;
 }
 
 void warn_of_old_form(const std::string& text, const std::string& path) {

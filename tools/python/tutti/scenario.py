@@ -23,12 +23,26 @@ def load(path: Path_) -> "Scenario":
 
     Raises `tutti.RequestError` with every error in it, each with file, line, column and remedy.
     """
+    file = os.fspath(path)
     try:
-        text = Path(path).read_bytes().decode("utf-8", errors="surrogateescape")
+        content = Path(path).read_bytes()
     except OSError as error:
-        problem = Problem(f"cannot be read: {error.strerror}", file=os.fspath(path), code="missing")
+        problem = Problem(f"cannot be read: {error.strerror}", file=file, code="missing")
         raise RequestError([problem]) from error
-    return parse(text, path=path)
+    for beginning, kind, reader in (
+        (b"TUTTITL1", "timeline", "tutti.open_timeline"),
+        (b"SQLite format 3", "sweep", "tutti.Sweep"),
+    ):
+        if content.startswith(beginning):
+            text = f"this file is a {kind}, not a scenario; use {reader}() to open it"
+            raise RequestError([Problem(text, file=file, code="wrong-type")])
+    try:
+        return parse(content.decode("utf-8"), path=path)
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        column = error.start - content.rfind(b"\n", 0, error.start)
+        text = f"byte 0x{content[error.start]:02x} is not valid UTF-8; save this file in UTF-8"
+        raise RequestError([Problem(text, file, line, column, "syntax")]) from error
 
 
 def parse(text: str, path: Path_ = "scenario.textproto") -> "Scenario":
@@ -146,6 +160,9 @@ def _typed(state: Mapping[str, Any]) -> Any:
     value = state["value"]
     if state["kind"] == "bool":
         return value == "true"
+    if state["converted"] is not None:  # written with a unit
+        converted = float(state["converted"])
+        return int(converted) if state["kind"] == "whole" and converted.is_integer() else converted
     # A value that is not a number stays as the user wrote it. check() reports the error.
     try:
         if state["kind"] == "whole":

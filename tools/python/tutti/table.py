@@ -28,6 +28,8 @@ class Table(Mapping[str, "numpy.ndarray[Any, Any]"]):
 
     def __getitem__(self, column: str) -> "numpy.ndarray[Any, Any]":
         if column not in self._arrays:
+            if column not in self.columns:
+                raise KeyError(f"there is no column {column!r}; the columns are {', '.join(self.columns)}")
             self._arrays[column] = self._core.array(column)
         return self._arrays[column]
 

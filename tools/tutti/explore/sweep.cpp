@@ -174,6 +174,17 @@ Expected<void> check_size(const std::vector<core::Axis>& axes, const std::string
                  size);
 }
 
+/// Returns the default name of a scenario's sweep, NAME.sweep, or of a further sweep: NAME-2.sweep.
+std::string numbered_output(const std::string& scenario, int number) {
+  const std::string name = std::filesystem::path(scenario).stem().string();
+  return number == 1 ? name + ".sweep" : fmt::format("{}-{}.sweep", name, number);
+}
+
+/// True if SweepStore::resume() failed because the file holds another sweep.
+bool holds_another(const core::Error& error) {
+  return error.problems().front().kind.code == ProblemCode::kConflict;
+}
+
 /// Returns the axes with which options are checked before the settings of the compared strategies
 /// are known: an axis with the names of the strategies, and all other axes.
 std::vector<core::Axis> provisional_axes(const std::vector<std::string>& strategies,
@@ -405,10 +416,8 @@ int sweep(const SweepOptions& options, const Environment& environment) {
     info.axes = std::move(*axes);
     return help(**part, info, environment.library, *set, threads, timeout);
   }
-  const std::string output =
-      options.output.empty()
-          ? std::filesystem::path(options.scenario.file).stem().string() + ".sweep"
-          : options.output;
+  std::string output =
+      options.output.empty() ? numbered_output(options.scenario.file, 1) : options.output;
   std::error_code ignored;
   if (std::filesystem::equivalent(output, options.scenario.file, ignored))
     return refuse({ProblemCode::kConflict, "-o"}, "-o {}: this is the scenario; name another file",
@@ -429,6 +438,14 @@ int sweep(const SweepOptions& options, const Environment& environment) {
     return report(possible.error());
   const Interrupt interrupt;
   auto store = SweepStore::resume(output, info);
+  // If the user named no file, and the file of the default name holds another sweep, continue with
+  // the next name.
+  for (int number = 2; options.output.empty() && !store && holds_another(store.error()); ++number) {
+    output = numbered_output(options.scenario.file, number);
+    if (const auto agreed = check_size(info.axes, output, options.yes); !agreed)
+      return report(agreed.error());
+    store = SweepStore::resume(output, info);
+  }
   if (!store) return report(store.error());
   const SweepClaim claim(output);
   if (claim.held_by() != 0) {
