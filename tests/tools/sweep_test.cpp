@@ -310,7 +310,7 @@ TEST(Sweep, OfOtherValuesIsWrittenToTheNextDefaultFile) {
   };
   EXPECT_EQ(results_of("1,2"), "results: s.sweep");
   EXPECT_EQ(results_of("1,2,3"), "results: s-2.sweep");
-  EXPECT_EQ(results_of("1,2"), "2 of 2 points are already in the file");
+  EXPECT_EQ(results_of("1,2"), "results: s.sweep");
   // A large sweep is confirmed although the file of the default name exists.
   expect_refused({"sweep", file, "--over", "run.seed=1..2000000+1"}, folder,
                  {.code = ProblemCode::kTooLarge, .field = "--over"});
