@@ -47,7 +47,9 @@ if command -v lintian >/dev/null; then
 fi
 
 step "apt-get update" "apt-get update"
-step "install what the trial needs" "apt-get install -y --no-install-recommends man-db bash-completion jq less"
+# The chroot of an earlier call may have packages and files of that call.
+step "remove earlier packages" "apt-get purge -y 'tutti*' && rm -rf /root/try /root/consumer"
+step "install what the trial needs" "apt-get install -y --no-install-recommends man-db bash-completion fish jq less zsh"
 chroot "$root" find / -xdev -path /proc -prune -o -path /mnt -prune -o -path '*tutti*' -print | sort >"$root/tmp/before"
 step "install tutti" "apt-get install -y --no-install-recommends /mnt/packages/tutti_*.deb python3-numpy python3-pandas"
 
@@ -68,6 +70,8 @@ $(complete -p tutti | sed 's/.*-F \([^ ]*\).*/\1/') tutti simu tutti
 [[ "${COMPREPLY[*]}" == *simulate* ]]
 TRY
 )"
+step "completion by Tab in fish" "fish -c 'complete -C \"tutti simu\"' | grep -q ^simulate && fish -c 'complete -C \"tutti init --machine hgx\"' | grep -q ^hgx-h100"
+step "completion by Tab in zsh" "zsh -fc 'autoload -Uz compinit; compinit -u -D; [[ \$_comps[tutti] == _tutti ]] && autoload +X _tutti'"
 step "JSON Schemas" "cd /root/try && jq -e .properties.step_time_us /usr/share/tutti/schema/simulate.schema.json"
 step "Python: a result as a data frame" "cd /root/try && python3 -c 'import tutti; print(tutti.load(\"mine.textproto\").simulate(timeline=True).packs.to_pandas().describe())'"
 step "Python: a tuned bucket" "cd /root/try && python3 -c 'import tutti; print(tutti.load(\"mine.textproto\").tune(evaluations=12).best_settings)'"

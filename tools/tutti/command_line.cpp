@@ -1,5 +1,7 @@
 #include "tools/tutti/command_line.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <functional>
@@ -43,7 +45,7 @@ void print_information(const CLI::App& app, const CLI::ParseError& request) {
     app.exit(request);
     return;
   }
-  const auto width = terminal_width();
+  const auto width = terminal_width(STDOUT_FILENO);
   std::cout << (width ? wrapped(app.help(), *width) : app.help());
 }
 

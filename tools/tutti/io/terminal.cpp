@@ -128,7 +128,7 @@ std::string styled(Style style, const std::string& text, int descriptor) {
   return std::string("\033[") + rendition(style) + 'm' + text + "\033[0m";
 }
 
-std::optional<int> terminal_width() {
+std::optional<int> terminal_width(int descriptor) {
   if (capture() != nullptr) return std::nullopt;
   if (const char* const columns = std::getenv("COLUMNS")) {
     char* end = nullptr;
@@ -137,12 +137,12 @@ std::optional<int> terminal_width() {
       return std::max(static_cast<int>(width), kMinWidth);
   }
   winsize size{};
-  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return std::nullopt;
+  if (ioctl(descriptor, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return std::nullopt;
   return std::max(static_cast<int>(size.ws_col), kMinWidth);
 }
 
 std::optional<int> line_width() {
-  return verbosity() == Verbosity::kVerbose ? std::nullopt : terminal_width();
+  return verbosity() == Verbosity::kVerbose ? std::nullopt : terminal_width(STDOUT_FILENO);
 }
 
 std::size_t text_width(std::string_view text) {
@@ -172,7 +172,7 @@ std::string wrapped(const std::string& text, std::size_t width) {
 }
 
 int print_report(const std::string& text) {
-  const auto width = terminal_width();
+  const auto width = terminal_width(STDOUT_FILENO);
   std::string shown = width ? wrapped(text, static_cast<std::size_t>(*width)) : text;
   const std::string prefix = styled(Style::kNote, "note:", STDOUT_FILENO);
   if (prefix != "note:") {

@@ -26,12 +26,13 @@ enum class Style { kError, kNote, kHeading };
 /// STDERR_FILENO) is shown in colours; otherwise returns the text itself.
 std::string styled(Style style, const std::string& text, int descriptor);
 
-/// Returns the maximum number of columns of a line of standard output: the value of the environment
-/// variable COLUMNS, or the width of the terminal, but at least 40. Returns nullopt, which means no
-/// limit, if standard output is a file or pipe and COLUMNS is unset.
-std::optional<int> terminal_width();
-/// Returns the maximum number of columns of a row of a table: terminal_width(), or nullopt with
-/// --verbose, which prints complete tables.
+/// Returns the maximum number of columns of a line of `descriptor` (STDOUT_FILENO or
+/// STDERR_FILENO): the value of the environment variable COLUMNS, or the width of the terminal, but
+/// at least 40. Returns nullopt, which means no limit, if it is a file or pipe and COLUMNS is
+/// unset.
+std::optional<int> terminal_width(int descriptor);
+/// Returns the maximum number of columns of a row of a table on standard output: terminal_width(),
+/// or nullopt with --verbose, which prints complete tables.
 std::optional<int> line_width();
 
 /// Returns the number of characters (not bytes) of a text in UTF-8: "µs" has a width of two.
