@@ -48,7 +48,7 @@ fi
 
 step "apt-get update" "apt-get update"
 # The chroot of an earlier call may have packages and files of that call.
-step "remove earlier packages" "apt-get purge -y 'tutti*' && rm -rf /root/try /root/consumer"
+step "remove earlier packages" "dpkg --purge tutti-window tutti-dev tutti && rm -rf /root/try /root/consumer"
 step "install what the trial needs" "apt-get install -y --no-install-recommends man-db bash-completion fish jq less zsh"
 chroot "$root" find / -xdev -path /proc -prune -o -path /mnt -prune -o -path '*tutti*' -print | sort >"$root/tmp/before"
 step "install tutti" "apt-get install -y --no-install-recommends /mnt/packages/tutti_*.deb python3-numpy python3-pandas"
@@ -115,7 +115,7 @@ fi
 if compgen -G "$folder/tutti-window_*.deb" >/dev/null; then
     step "without tutti-window, tutti view names the package" "tutti view /root/try/mine.tutti 2>&1 | grep -q 'install the package tutti-window'"
     step "install tutti-window" "apt-get install -y --no-install-recommends /mnt/packages/tutti-window_*.deb xvfb xauth desktop-file-utils file"
-    step "the window opens a timeline on a display" "cd /root/try && xvfb-run -a timeout 10 tutti view mine.tutti; (( \$? == 124 ))"
+    step "the window opens a timeline on a display" "cd /root/try && xvfb-run -a sh -c 'timeout 10 tutti view mine.tutti; echo \$? >status'; [[ \$(<status) == 124 ]]"
     step "a picture of the window" "cd /root/try && xvfb-run -a tutti view mine.tutti --screenshot window.png && file window.png | grep -q 'PNG image data, [0-9]* x [0-9]*' && (( \$(stat -c %s window.png) > 20000 ))"
     step "the entry of the desktop menu" "desktop-file-validate /usr/share/applications/tutti-view.desktop && test -s /usr/share/icons/hicolor/scalable/apps/tutti.svg"
     step "timelines, sweeps and scenarios open in the window" "for kind in timeline sweep scenario; do grep -q :application/x-tutti-\$kind: /usr/share/mime/globs2 && grep -q ^application/x-tutti-\$kind=tutti-view.desktop /usr/share/applications/mimeinfo.cache || exit 1; done"
