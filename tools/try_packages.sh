@@ -115,7 +115,9 @@ fi
 if compgen -G "$folder/tutti-window_*.deb" >/dev/null; then
     step "without tutti-window, tutti view names the package" "tutti view /root/try/mine.tutti 2>&1 | grep -q 'install the package tutti-window'"
     step "install tutti-window" "apt-get install -y --no-install-recommends /mnt/packages/tutti-window_*.deb xvfb xauth desktop-file-utils file"
-    step "the window opens a timeline on a display" "cd /root/try && xvfb-run -a sh -c 'timeout 10 tutti view mine.tutti; echo \$? >status'; [[ \$(<status) == 124 ]]"
+    # With --foreground, the window gets one signal. A second one would end it before it removes its
+    # temporary files.
+    step "the window opens a timeline on a display" "cd /root/try && xvfb-run -a sh -c 'timeout --foreground 10 tutti view mine.tutti; echo \$? >status'; [[ \$(<status) == 124 ]]"
     step "a picture of the window" "cd /root/try && xvfb-run -a tutti view mine.tutti --screenshot window.png && file window.png | grep -q 'PNG image data, [0-9]* x [0-9]*' && (( \$(stat -c %s window.png) > 20000 ))"
     step "the entry of the desktop menu" "desktop-file-validate /usr/share/applications/tutti-view.desktop && test -s /usr/share/icons/hicolor/scalable/apps/tutti.svg"
     step "timelines, sweeps and scenarios open in the window" "for kind in timeline sweep scenario; do grep -q :application/x-tutti-\$kind: /usr/share/mime/globs2 && grep -q ^application/x-tutti-\$kind=tutti-view.desktop /usr/share/applications/mimeinfo.cache || exit 1; done"
