@@ -18,7 +18,17 @@ if ((EUID != 0)); then echo "try_packages.sh: a chroot needs root rights" >&2; e
 # All mounts are in a mount namespace of this script, so none of them outlives it.
 if [[ ${TRY_IN_NAMESPACE-} != yes ]]; then TRY_IN_NAMESPACE=yes exec unshare --mount --pid --fork "$source/tools/try_packages.sh" "$@"; fi
 root=${TRY_ROOT:-$(mktemp -d)}
-[[ ${TRY_ROOT-} ]] || trap 'umount -R "$root/proc" "$root/dev" "$root/mnt"; rm -rf "$root"' EXIT
+# Removes the chroot. If a folder of this machine is still mounted in it, nothing is removed.
+remove_root() {
+    local folder
+    for folder in proc dev mnt/packages mnt/source; do umount -R "$root/$folder" 2>/dev/null; done
+    if grep -q " $root/" /proc/self/mountinfo; then
+        echo "try_packages.sh: $root is kept, because folders are still mounted in it" >&2
+    else
+        rm -rf --one-file-system "$root"
+    fi
+}
+[[ ${TRY_ROOT-} ]] || trap 'remove_root' EXIT
 if [[ ! -e $root/usr/bin/apt-get ]]; then debootstrap --variant=minbase bookworm "$root" "$mirror" >/dev/null || exit 1; fi
 mkdir -p "$root/mnt/packages" "$root/mnt/source"
 mount -t proc proc "$root/proc"
