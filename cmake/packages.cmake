@@ -103,6 +103,8 @@ command, machines, models, documentation and the Python module.")
 set(CPACK_DEBIAN_TUTTI_PACKAGE_RECOMMENDS "python3-numpy")
 set(CPACK_DEBIAN_TUTTI_PACKAGE_SUGGESTS "python3-pandas, tutti-window")
 if(TUTTI_PYTHON_FOUND)
+  set(CPACK_DEBIAN_TUTTI_PACKAGE_CONTROL_EXTRA
+    ${CMAKE_CURRENT_SOURCE_DIR}/cmake/debian/postinst ${CMAKE_CURRENT_SOURCE_DIR}/cmake/debian/prerm)
   # The compiled module is for one version of Python.
   math(EXPR next_minor "${TUTTI_PYTHON_MINOR} + 1")
   set(CPACK_DEBIAN_TUTTI_PACKAGE_DEPENDS

@@ -270,10 +270,10 @@ QString find(MainWindow& window, const Options& options, const std::optional<Tim
 tl::expected<Options, QString> read_options(const QCoreApplication& app) {
   QCommandLineParser parser;
   parser.setApplicationDescription(QStringLiteral(
-      "Shows a timeline written by tutti simulate or tutti run, or compares two "
-      "timelines; opens a scenario to edit and run; or plots a sweep of tutti sweep "
-      "or tutti tune --database, even while it runs. If the second file is the timeline of a real "
-      "run, this run is drawn as a measured point of the sweep."));
+      "Shows a timeline written by tutti simulate or tutti run, or compares two\n"
+      "timelines; opens a scenario to edit and run; or plots a sweep of tutti sweep or\n"
+      "tutti tune --database, even while it runs. If the second file is the timeline\n"
+      "of a real run, this run is drawn as a measured point of the sweep."));
   parser.addHelpOption();
   parser.addVersionOption();
   parser.addPositionalArgument(QStringLiteral("file"),

@@ -18,7 +18,17 @@ if ((EUID != 0)); then echo "try_packages.sh: a chroot needs root rights" >&2; e
 # All mounts are in a mount namespace of this script, so none of them outlives it.
 if [[ ${TRY_IN_NAMESPACE-} != yes ]]; then TRY_IN_NAMESPACE=yes exec unshare --mount --pid --fork "$source/tools/try_packages.sh" "$@"; fi
 root=${TRY_ROOT:-$(mktemp -d)}
-[[ ${TRY_ROOT-} ]] || trap 'umount -R "$root/proc" "$root/dev" "$root/mnt"; rm -rf "$root"' EXIT
+# Removes the chroot. If a folder of this machine is still mounted in it, nothing is removed.
+remove_root() {
+    local folder
+    for folder in proc dev mnt/packages mnt/source; do umount -R "$root/$folder" 2>/dev/null; done
+    if grep -q " $root/" /proc/self/mountinfo; then
+        echo "try_packages.sh: $root is kept, because folders are still mounted in it" >&2
+    else
+        rm -rf --one-file-system "$root"
+    fi
+}
+[[ ${TRY_ROOT-} ]] || trap 'remove_root' EXIT
 if [[ ! -e $root/usr/bin/apt-get ]]; then debootstrap --variant=minbase bookworm "$root" "$mirror" >/dev/null || exit 1; fi
 mkdir -p "$root/mnt/packages" "$root/mnt/source"
 mount -t proc proc "$root/proc"
@@ -47,7 +57,9 @@ if command -v lintian >/dev/null; then
 fi
 
 step "apt-get update" "apt-get update"
-step "install what the trial needs" "apt-get install -y --no-install-recommends man-db bash-completion jq less"
+# The chroot of an earlier call may have packages and files of that call.
+step "remove earlier packages" "dpkg --purge tutti-window tutti-dev tutti && rm -rf /root/try /root/consumer"
+step "install what the trial needs" "apt-get install -y --no-install-recommends man-db bash-completion fish jq less zsh"
 chroot "$root" find / -xdev -path /proc -prune -o -path /mnt -prune -o -path '*tutti*' -print | sort >"$root/tmp/before"
 step "install tutti" "apt-get install -y --no-install-recommends /mnt/packages/tutti_*.deb python3-numpy python3-pandas"
 
@@ -68,6 +80,8 @@ $(complete -p tutti | sed 's/.*-F \([^ ]*\).*/\1/') tutti simu tutti
 [[ "${COMPREPLY[*]}" == *simulate* ]]
 TRY
 )"
+step "completion by Tab in fish" "fish -c 'complete -C \"tutti simu\"' | grep -q ^simulate && fish -c 'complete -C \"tutti init --machine hgx\"' | grep -q ^hgx-h100"
+step "completion by Tab in zsh" "zsh -fc 'autoload -Uz compinit; compinit -u -D; [[ \$_comps[tutti] == _tutti ]] && autoload +X _tutti'"
 step "JSON Schemas" "cd /root/try && jq -e .properties.step_time_us /usr/share/tutti/schema/simulate.schema.json"
 step "Python: a result as a data frame" "cd /root/try && python3 -c 'import tutti; print(tutti.load(\"mine.textproto\").simulate(timeline=True).packs.to_pandas().describe())'"
 step "Python: a tuned bucket" "cd /root/try && python3 -c 'import tutti; print(tutti.load(\"mine.textproto\").tune(evaluations=12).best_settings)'"
@@ -109,12 +123,20 @@ CODE
     step "a program with pkg-config" "cd /root/consumer && g++ -std=c++20 main.cpp -o consumer \$(pkg-config --cflags --libs tutti) && $same"
 fi
 if compgen -G "$folder/tutti-window_*.deb" >/dev/null; then
-    step "install tutti-window" "apt-get install -y --no-install-recommends /mnt/packages/tutti-window_*.deb"
-    step "the window opens a timeline" "cd /root/try && QT_QPA_PLATFORM=offscreen timeout 10 tutti view mine.tutti; (( \$? == 124 ))"
+    step "without tutti-window, tutti view names the package" "tutti view /root/try/mine.tutti 2>&1 | grep -q 'install the package tutti-window'"
+    step "install tutti-window" "apt-get install -y --no-install-recommends /mnt/packages/tutti-window_*.deb xvfb xauth desktop-file-utils file"
+    # With --foreground, the window gets one signal. A second one would end it before it removes its
+    # temporary files.
+    step "the window opens a timeline on a display" "cd /root/try && xvfb-run -a sh -c 'timeout --foreground 10 tutti view mine.tutti; echo \$? >status'; [[ \$(<status) == 124 ]]"
+    step "a picture of the window" "cd /root/try && xvfb-run -a tutti view mine.tutti --screenshot window.png && file window.png | grep -q 'PNG image data, [0-9]* x [0-9]*' && (( \$(stat -c %s window.png) > 20000 ))"
+    step "the entry of the desktop menu" "desktop-file-validate /usr/share/applications/tutti-view.desktop && test -s /usr/share/icons/hicolor/scalable/apps/tutti.svg"
+    step "timelines, sweeps and scenarios open in the window" "for kind in timeline sweep scenario; do grep -q :application/x-tutti-\$kind: /usr/share/mime/globs2 && grep -q ^application/x-tutti-\$kind=tutti-view.desktop /usr/share/applications/mimeinfo.cache || exit 1; done"
 fi
 
 step "remove" "apt-get purge -y 'tutti*'"
-left=$(chroot "$root" find / -xdev -path /proc -prune -o -path /mnt -prune -o -path '*tutti*' -print | sort | comm -13 "$root/tmp/before" - | grep -v '^/root/')
+# man keeps the pages that it has formatted, and removes them in its own time.
+left=$(chroot "$root" find / -xdev -path /proc -prune -o -path /mnt -prune -o -path /var/cache/man -prune -o -path '*tutti*' -print | sort |
+    comm -13 "$root/tmp/before" - | grep -v '^/root/')
 if [[ $left ]]; then
     printf 'FAILED  files that were left behind\n%s\n' "$left"
     failures=$((failures + 1))

@@ -120,22 +120,51 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
+/// Returns the name in lower case, with '_' in place of '-'. Differences in these characters are
+/// the least important ones.
+std::string normalized(std::string_view name) {
+  std::string result(name);
+  for (char& c : result) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    if (c == '-') c = '_';
+  }
+  return result;
+}
+
+/// Returns how dissimilar a written name and a candidate are; 0 if they are equal after
+/// normalization.
+std::size_t dissimilarity(const std::string& written, const std::string& candidate) {
+  if (written == candidate) return 0;
+  // Frequent mistakes are to type only the beginning of a name ("resnet50") or another part of it
+  // ("h100").
+  if (written.size() >= 3 && candidate.starts_with(written)) return 1;
+  const std::size_t edits = edit_distance(written, candidate);
+  const bool part = written.size() >= 3 && candidate.find(written) != std::string::npos;
+  return part ? std::min<std::size_t>(edits, 2) : edits;
+}
+
 }  // namespace
 
 std::string did_you_mean(std::string_view written, const std::vector<std::string>& candidates) {
-  const std::string* best = nullptr;
-  std::size_t best_distance = std::max<std::size_t>(2, written.size() / 3) + 1;
+  constexpr std::size_t kMaxSuggestions = 4;
+  const std::string name = normalized(written.substr(0, 64));
+  std::vector<const std::string*> best;
+  std::size_t best_distance = std::max<std::size_t>(2, written.size() / 3);
   for (const std::string& candidate : candidates) {
-    // The most frequent mistake is to type only the beginning of one name ("resnet50").
-    std::size_t distance = candidate.starts_with(written) && written.size() >= 3
-                               ? 1
-                               : edit_distance(written.substr(0, 64), candidate);
-    if (distance < best_distance) {
-      best_distance = distance;
-      best = &candidate;
-    }
+    const std::size_t distance = dissimilarity(name, normalized(candidate));
+    if (distance > best_distance) continue;
+    if (distance < best_distance) best.clear();
+    best_distance = distance;
+    best.push_back(&candidate);
   }
-  return best ? fmt::format("; did you mean \"{}\"?", *best) : "";
+  if (best.empty()) return "";
+  best.resize(std::min(best.size(), kMaxSuggestions));
+  std::string text;
+  for (std::size_t i = 0; i < best.size(); ++i) {
+    if (i > 0) text += i + 1 == best.size() ? " or " : ", ";
+    text += '"' + *best[i] + '"';
+  }
+  return "; did you mean " + text + "?";
 }
 
 }  // namespace tutti::core

@@ -153,8 +153,8 @@ class Problems {
 std::string to_string(const Location& where);
 std::string to_string(const Problem& problem);
 
-/// Returns a suffix for a message, such as `; did you mean "ring"?`, with the candidate that is
-/// most similar to `written`; empty if no candidate is similar.
+/// Returns a suffix for a message, such as `; did you mean "ring"?`, with the candidates that are
+/// most similar to `written` (at most four); empty if no candidate is similar.
 std::string did_you_mean(std::string_view written, const std::vector<std::string>& candidates);
 
 }  // namespace tutti::core

@@ -62,7 +62,39 @@ const char* examples(Dimension dimension) {
   return "";
 }
 
+/// Returns the unit that a misspelled unit probably means: "mb" is MB, and "Gbps" is Gbit/s.
+/// Returns null if there is none.
+const Unit* similar_unit(std::string_view written) {
+  const auto lower = [](std::string_view name) {
+    std::string text(name);
+    for (char& c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    return text;
+  };
+  std::string name = lower(written);
+  if (name.ends_with("bps")) name.replace(name.size() - 2, 2, "it/s");
+  const auto* const found =
+      std::find_if(std::begin(kUnits), std::end(kUnits),
+                   [&](const Unit& unit) { return lower(unit.name) == name; });
+  return found == std::end(kUnits) ? nullptr : found;
+}
+
 }  // namespace
+
+std::string quantity_hint(std::string_view field, std::string_view written) {
+  const Unit* const own = convertible_unit(field);
+  if (own == nullptr) return "";
+  double value = 0;
+  const char* const end = written.data() + written.size();
+  const auto [stop, status] = std::from_chars(written.data(), end, value);
+  if (status == std::errc() && stop != end) {
+    const Unit* const unit = similar_unit({stop, static_cast<std::size_t>(end - stop)});
+    if (unit != nullptr && unit->dimension == own->dimension)
+      return fmt::format("; did you mean {}{}?",
+                         written.substr(0, static_cast<std::size_t>(stop - written.data())),
+                         unit->name);
+  }
+  return fmt::format("; write {}", examples(own->dimension));
+}
 
 std::string_view unit_of_field(std::string_view field) {
   constexpr std::pair<std::string_view, std::string_view> kEndings[] = {
@@ -75,6 +107,8 @@ std::string_view unit_of_field(std::string_view field) {
 }
 
 bool is_unit(std::string_view text) { return find_unit(text) != nullptr; }
+
+bool resembles_unit(std::string_view text) { return similar_unit(text) != nullptr; }
 
 tl::expected<std::optional<double>, std::string> in_unit_of(std::string_view field,
                                                             std::string_view written) {

@@ -18,10 +18,18 @@ std::string_view unit_of_field(std::string_view field);
 /// True if `text` is a unit that may follow a number: B, KiB, MB, us, ms, GB/s, Gbit/s, ….
 bool is_unit(std::string_view text);
 
+/// True if `text` is a unit or a misspelled unit, such as "mb" or "Gbps".
+bool resembles_unit(std::string_view text);
+
 /// Converts a number with a unit to the unit of the field. Returns nullopt if `written` is not a
 /// number with a unit, for example a plain number. ERRORS (texts): the unit and the field measure
 /// different quantities. The error text suggests a correct unit or value.
 tl::expected<std::optional<double>, std::string> in_unit_of(std::string_view field,
                                                             std::string_view written);
+
+/// Returns a suffix for a message about a value that is not valid for the field: `; did you mean
+/// 25MB?` if a unit is misspelled (25mb, 100Gbps), or else `; write a size, such as …` if values
+/// of the field may have units. The result is empty if neither applies.
+std::string quantity_hint(std::string_view field, std::string_view written);
 
 }  // namespace tutti::core

@@ -13,7 +13,11 @@
 
 #include <algorithm>
 #include <charconv>
+#include <string_view>
 #include <utility>
+#include <vector>
+
+#include <fmt/ranges.h>
 
 #include "core/edit/field_edits.h"
 #include "core/edit/old_form_text.h"
@@ -101,6 +105,32 @@ std::optional<PathStep> parse_step(const std::string& written) {
   return step;
 }
 
+/// Appends the paths of all fields that are called `name` within `message`, whose own path is
+/// `prefix`.
+void find_fields(const MessageType& message, std::string_view name, const std::string& prefix,
+                 std::vector<std::string>& paths) {
+  for (const FieldType& field : message.fields) {
+    if (field.name == name) paths.push_back(prefix + field.name);
+    if (field.message) find_fields(*field.message, name, prefix + field.name + '.', paths);
+  }
+}
+
+/// Returns a suffix for a message with the shortest full paths of fields that have this name:
+/// `; did you mean strategy.shards?`. Returns an empty text if there are none.
+std::string full_paths_of(std::string_view name) {
+  std::vector<std::string> paths;
+  find_fields(schema().root(), name, "", paths);
+  const auto depth = [](const std::string& path) {
+    return std::count(path.begin(), path.end(), '.');
+  };
+  std::stable_sort(paths.begin(), paths.end(),
+                   [&](const std::string& a, const std::string& b) { return depth(a) < depth(b); });
+  constexpr std::size_t kMaxPaths = 3;
+  while (paths.size() > kMaxPaths || (!paths.empty() && depth(paths.back()) > depth(paths.front())))
+    paths.pop_back();
+  return paths.empty() ? "" : fmt::format("; did you mean {}?", fmt::join(paths, " or "));
+}
+
 }  // namespace
 
 Expected<Override> parse_override(const std::string& option, const std::string& written) {
@@ -134,9 +164,11 @@ Expected<Override> parse_override(const std::string& option, const std::string& 
       std::vector<std::string> names;
       for (const FieldType& known : message ? message->fields : std::vector<FieldType>())
         names.push_back(known.name);
+      // A frequent mistake is to omit the message: shards=4 instead of strategy.shards=4.
+      const std::string paths = made.path.empty() ? full_paths_of(step->field) : "";
       return wrong(message ? ProblemCode::kUnknownField : ProblemCode::kWrongType,
                    message ? fmt::format("{} has no field \"{}\"{}", inside, step->field,
-                                         did_you_mean(step->field, names))
+                                         paths.empty() ? did_you_mean(step->field, names) : paths)
                            : fmt::format("{} is a single value, so it has no fields", inside));
     }
     if (!field->repeated && step->index != 0)

@@ -9,9 +9,10 @@ namespace tutti::core {
 namespace {
 
 /// Adds the field with this name to the axis, and returns the field's type in the schema.
-Expected<const FieldType*> add_field(Axis& axis, const std::string& option,
-                                     const std::string& name) {
-  auto field = parse_override(option, name + "=");
+/// `written` is the text of the option, for messages.
+Expected<const FieldType*> add_field(Axis& axis, const std::string& option, const std::string& name,
+                                     const std::string& written) {
+  auto field = parse_override(option, written);
   if (!field) return tl::make_unexpected(field.error());
   const FieldType* const type = field_type(field->path);
   if (type->message != nullptr) {
@@ -37,8 +38,14 @@ Expected<Axis> parse_axis(const std::string& option, const std::string& written,
                                    option, written)));
   }
   Axis axis;
-  const auto type = add_field(axis, option, written.substr(0, equals));
+  const auto type = add_field(axis, option, written.substr(0, equals), written);
   if (!type) return tl::make_unexpected(type.error());
+  if (equals + 1 == written.size()) {
+    return tl::make_unexpected(Error::request(
+        {ProblemCode::kMissing, option},
+        fmt::format("{} {}: the values are missing; expected values, such as 1,2,4 or 1..8*2",
+                    option, written)));
+  }
   auto values = axis_values(**type, written.substr(equals + 1), most);
   if (!values)
     return tl::make_unexpected(
@@ -55,7 +62,7 @@ Expected<Axis> read_points(const std::string& text, const std::string& path) {
   Axis axis;
   std::vector<const FieldType*> types;
   for (const CsvTable::Cell& column : table.columns) {
-    const auto type = add_field(axis, "column", column.text);
+    const auto type = add_field(axis, "column", column.text, column.text + "=");
     if (type) {
       types.push_back(*type);
     } else {

@@ -30,8 +30,6 @@ using Kind = FieldType::Kind;
 /// Doubles are exact for whole numbers up to this limit.
 constexpr double kMaxWhole = 9007199254740992.0;
 
-bool counts_bytes(const FieldType& field) { return field.unit == "bytes"; }
-
 tl::unexpected<AxisProblem> wrong(ProblemCode code, std::string text) {
   return tl::make_unexpected(AxisProblem{code, std::move(text)});
 }
@@ -54,8 +52,7 @@ tl::expected<double, AxisProblem> number(const FieldType& field, const std::stri
   const auto [stop, status] = std::from_chars(text.data(), end, value);
   if (status != std::errc() || stop != end || !std::isfinite(value))
     return wrong(ProblemCode::kWrongType,
-                 fmt::format("\"{}\" is no number{}", text,
-                             counts_bytes(field) ? ", nor a size such as 64KiB" : ""));
+                 fmt::format("\"{}\" is not a number{}", text, quantity_hint(field.name, text)));
   if (field.kind == Kind::kWhole && std::abs(value) > kMaxWhole)
     return wrong(ProblemCode::kTooLarge, fmt::format("\"{}\" is too large", text));
   return value;

@@ -48,10 +48,12 @@ Expected<void> check_names(const std::string& option, const std::vector<std::str
   std::set<std::string> seen;
   for (const std::string& name : names) {
     if (std::find(known.begin(), known.end(), name) == known.end()) {
+      const std::string similar = did_you_mean(name, known);
       return tl::make_unexpected(Error::request(
           {ProblemCode::kUnknownName, option},
-          fmt::format("{} strategy: there is no algorithm or framework \"{}\"{}; there are {}",
-                      option, name, did_you_mean(name, known), fmt::join(known, ", "))));
+          fmt::format(
+              "{} strategy: there is no algorithm or framework \"{}\"{}", option, name,
+              similar.empty() ? fmt::format("; there are {}", fmt::join(known, ", ")) : similar)));
     }
     if (!seen.insert(name).second) {
       return tl::make_unexpected(

@@ -257,8 +257,9 @@ Expected<SweepStore> SweepStore::resume(const std::string& path, const SweepInfo
     if (const auto other = difference(*there, info)) {
       return tl::make_unexpected(Error::request(
           {ProblemCode::kConflict, other->field},
-          fmt::format("this file holds another sweep: {}; choose another file, or remove this file",
-                      other->text),
+          fmt::format(
+              "this file holds another sweep: {}; name another file with -o, or remove this file",
+              other->text),
           {path, 0, 0}));
     }
   }

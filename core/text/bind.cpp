@@ -265,9 +265,15 @@ class Binder {
     const auto [read_to, status] = std::from_chars(value.text.data(), end, number);
     const bool quoted_number = value.kind == Value::Kind::kString && !value.from_json &&
                                is_number(field) && status == std::errc() && read_to == end;
+    const std::string hint = quoted_number      ? "; write the number without quotes"
+                             : is_number(field) ? quantity_hint(field.name(), value.text)
+                             : value.kind == Value::Kind::kIdentifier &&
+                                     field.cpp_type() == FieldDescriptor::CPPTYPE_STRING
+                                 ? fmt::format("; write \"{}\"", value.text)
+                                 : "";
     return complain({ProblemCode::kWrongType, name_of(field)}, value.at,
                     "{}: expected {}, found {}{}", field.name(), expectation(field),
-                    describe(value), quoted_number ? "; write the number without quotes" : "");
+                    describe(value), hint);
   }
 
   /// True if the value may be a number. In JSON, a number may be in quotes; in the text format, it

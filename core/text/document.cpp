@@ -9,6 +9,12 @@ namespace tutti::core {
 std::optional<std::string_view> utf8_content(std::string_view text, const std::string& file,
                                              Problems& problems) {
   if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+  // A text has no NUL bytes, but nearly every binary file has some near its beginning.
+  if (text.substr(0, 4096).find('\0') != std::string_view::npos) {
+    problems.add({ProblemCode::kSyntax}, {file, 0, 0},
+                 "this is a binary file; expected a text file");
+    return std::nullopt;
+  }
   const std::size_t bad = valid_utf8(text);
   if (bad == text.size()) return text;
   const std::string_view before = text.substr(0, bad);
@@ -47,6 +53,17 @@ Document parse_document(std::string_view text, const std::string& file, Problems
   if (!content) return {{}, true};
   text = *content;
   const std::size_t first = text.find_first_not_of(" \t\r\n");
+  if (first != std::string_view::npos && text[first] == '<') {
+    problems.add({ProblemCode::kSyntax}, {file, 1, 1},
+                 "expected the name of a field, found '<'; this seems to be an HTML or XML file");
+    return {{}, true};
+  }
+  if (file.ends_with(".yaml") || file.ends_with(".yml")) {
+    problems.add({ProblemCode::kSyntax}, {file, 0, 0},
+                 "this seems to be a YAML file; write the fields in the text format of Protocol "
+                 "Buffers, such as run {{ steps: 3 }}, or in JSON");
+    return {{}, true};
+  }
   const bool json = first != std::string_view::npos && (text[first] == '{' || text[first] == '[');
   return json ? parse_json(text, file, problems) : parse_text_format(text, file, problems);
 }

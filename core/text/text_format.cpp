@@ -104,7 +104,8 @@ class TextParser {
     if (token().type != Tokenizer::TYPE_IDENTIFIER || !adjoins()) return;
     std::string unit = token().text;
     // A name directly after a number is a unit or the next field: "shards: 4name: …".
-    if (!is_unit(unit) && !is_unit(unit + "/s")) return;
+    // A misspelled unit is a part of the value, too, so the reader of the value can report it.
+    if (!is_unit(unit) && !is_unit(unit + "/s") && !resembles_unit(unit)) return;
     tokens_.Next();
     if (is("/") && adjoins()) {
       tokens_.Next();
@@ -119,6 +120,14 @@ class TextParser {
     problems_.add({ProblemCode::kSyntax}, {file_, at().line, at().column}, "expected {}, found {}",
                   expected, shown());
     failed_ = true;
+  }
+
+  /// Reports a comment that begins with // or /*, and skips the rest of its line.
+  void skip_foreign_comment() {
+    problems_.add({ProblemCode::kSyntax}, {file_, at().line, at().column},
+                  "expected a field name, found '/'; comments begin with #");
+    const int line = token().line;
+    while (!ended() && token().line == line) tokens_.Next();
   }
 
   /// Skips to the apparent beginning of a field (a name before ':' or '{', or any name at the
@@ -190,6 +199,7 @@ class TextParser {
         tokens_.Next();
         return;
       }
+      if (is("/")) return skip_foreign_comment();
       if (token().type != Tokenizer::TYPE_IDENTIFIER) return complain("a field name");
       field = {token().text, at(), {}};
       tokens_.Next();

@@ -187,14 +187,19 @@ core::Expected<void> check_memory(const core::Scenario& scenario, const MemoryNe
   const auto has = free ? free() : std::nullopt;
   const Bytes total = need.total();
   if (!has || static_cast<std::uint64_t>(total.count()) <= *has) return {};
+  // The need of one worker is an average, so this number is an estimate.
+  const auto fitting =
+      static_cast<std::int64_t>(static_cast<double>(*has) * static_cast<double>(workers) /
+                                static_cast<double>(total.count()));
   return tl::make_unexpected(core::Error::request(
       {core::ProblemCode::kTooLarge, "Cluster"},
-      fmt::format("the run needs {} of memory on this machine for {} ({} of this for buffers of "
-                  "gradients and partial sums), but only {} are free; use fewer replicas or "
-                  "workers, a smaller model, or more machines (--listen)",
-                  core::show(total),
-                  workers == 1 ? "its worker" : fmt::format("{} workers", workers),
-                  core::show(need.buffers), core::show(Bytes(static_cast<std::int64_t>(*has)))),
+      fmt::format(
+          "the run needs {} of memory on this machine for {} ({} of this for buffers of "
+          "gradients and partial sums), but only {} are free{}; use fewer replicas or "
+          "workers, a smaller model, or more machines (--listen)",
+          core::show(total), workers == 1 ? "its worker" : fmt::format("{} workers", workers),
+          core::show(need.buffers), core::show(Bytes(static_cast<std::int64_t>(*has))),
+          fitting > 0 ? fmt::format(", which is enough for about {} of the workers", fitting) : ""),
       {scenario.file, 0, 0}));
 }
 

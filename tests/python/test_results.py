@@ -166,3 +166,8 @@ def test_threads_run_commands_at_the_same_time(small):
     for thread in threads:
         thread.join()
     assert sorted(times.values()) == [times[latency] for latency in (1, 5, 25, 125)]
+
+
+def test_unknown_columns_are_reported_with_the_known_ones(small):
+    with pytest.raises(KeyError, match="no column 'size'.*bytes"):
+        small.simulate().packs["size"]

@@ -84,3 +84,30 @@ def test_copy_and_save_are_independent(small, tmp_path):
     assert small.run.steps == 2
     other.save(tmp_path / "saved.textproto")
     assert tutti.load(tmp_path / "saved.textproto").run.steps == 9
+
+
+@pytest.mark.parametrize(
+    "content, text, line, column",
+    [
+        (b"TUTTITL1\xb7", "a timeline, not a scenario; use tutti.open_timeline()", 0, 0),
+        (b"SQLite format 3\0", "a sweep, not a scenario; use tutti.Sweep()", 0, 0),
+        (b"# a\nrun {\n  # caf\xe9\n}", "byte 0xe9 is not valid UTF-8", 3, 8),
+    ],
+)
+def test_files_that_are_not_scenarios(tmp_path, content, text, line, column):
+    path = tmp_path / "file"
+    path.write_bytes(content)
+    with pytest.raises(tutti.RequestError) as caught:
+        tutti.load(path)
+    assert text in str(caught.value)
+    assert (caught.value.file, caught.value.line, caught.value.column) == (str(path), line, column)
+
+
+def test_values_with_units_read_as_numbers(small):
+    small.strategy.bytes_per_pack = "25MiB"
+    small.cluster.network.latency_us = "1.5ms"
+    assert small.strategy.bytes_per_pack == 25 * 2**20
+    assert isinstance(small.strategy.bytes_per_pack, int)
+    assert small.cluster.network.latency_us == 1500.0
+    assert "bytes_per_pack: 25MiB" in small.to_text() and "latency_us: 1.5ms" in small.to_text()
+    assert small.strategy.to_dict()["bytes_per_pack"] == 25 * 2**20

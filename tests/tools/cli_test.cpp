@@ -102,11 +102,36 @@ TEST(Manual, PagesAreWrittenForAllCommands) {
   EXPECT_EQ(run_tutti({"manual", "nonsense"}).status, 2);
 }
 
+TEST(Help, TheWordHelpMeansTheOption) {
+  EXPECT_EQ(run_tutti({"help"}).out, run_tutti({"--help"}).out);
+  EXPECT_EQ(run_tutti({"help", "sweep"}).out, run_tutti({"sweep", "--help"}).out);
+}
+
+TEST(Simulate, OfATimelineNamesTheCommandsForIt) {
+  const TemporaryFolder folder;
+  ASSERT_EQ(run_tutti({"simulate", scenario("01_two_ranks"), "--timeline", folder.file("a.tutti")})
+                .status,
+            0);
+  const Outcome refused = run_tutti({"simulate", folder.file("a.tutti")});
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_THAT(refused.err,
+              AllOf(HasSubstr("a timeline, not a scenario"), HasSubstr("tutti report")));
+}
+
 TEST(Help, RefusesUnknownWords) {
   const TemporaryFolder folder;
   expect_refused({}, folder, HasSubstr("simulate, run, sweep, "));
   expect_refused({"simulat"}, folder, AllOf(HasSubstr("\"simulat\""), HasSubstr("\"simulate\"")));
   expect_refused({"simulat"}, folder, {ProblemCode::kUnknownName});
+  expect_refused({"simulate", scenario("01_two_ranks"), "--seed", "abc"}, folder,
+                 HasSubstr("--seed abc: expected a whole number; see tutti simulate --help"));
+  expect_refused({"simulate", scenario("01_two_ranks"), "--steps", "99999999999"}, folder,
+                 HasSubstr("--steps 99999999999: the number is too large"));
+  expect_refused({"simulate", scenario("01_two_ranks"), "--timeline"}, folder,
+                 HasSubstr("--timeline needs a value (TIMELINE)"));
+  expect_refused({"run", scenario("01_two_ranks"), "--emulate=x"}, folder,
+                 HasSubstr("--emulate takes no value (got x)"));
+  expect_refused({"completion", "tcsh"}, folder, HasSubstr("expected one of bash, zsh, fish"));
   expect_refused({"import"}, folder, HasSubstr("tf-config, nccl-topology"));
   expect_refused({"import", "xml"}, folder, {ProblemCode::kUnknownName});
   expect_refused({"simulate", scenario("01_two_ranks"), "--timelin=x"}, folder,

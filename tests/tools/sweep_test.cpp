@@ -296,8 +296,25 @@ TEST(Sweep, RefusesToResumeASweepOfAnotherScenario) {
   ASSERT_EQ(
       run_tutti({"sweep", file, "--over", "strategy.shards=1,2"}, {.folder = folder.path()}).status,
       0);
-  expect_refused({"sweep", file, "--over", "strategy.shards=1,2,3"}, folder,
+  expect_refused({"sweep", file, "--over", "strategy.shards=1,2,3", "-o", "s.sweep"}, folder,
                  {.code = ProblemCode::kConflict, .field = "--over", .file = "s.sweep"});
+}
+
+TEST(Sweep, OfOtherValuesIsWrittenToTheNextDefaultFile) {
+  const TemporaryFolder folder;
+  const std::string file = folder.write("s.textproto", kSmall);
+  const auto results_of = [&](const std::string& values) {
+    const auto swept = run_tutti({"sweep", file, "--over", "strategy.shards=" + values},
+                                 {.folder = folder.path()});
+    EXPECT_EQ(swept.status, 0) << swept.err;
+    return swept.err.substr(0, swept.err.find('\n'));
+  };
+  EXPECT_EQ(results_of("1,2"), "results: s.sweep");
+  EXPECT_EQ(results_of("1,2,3"), "results: s-2.sweep");
+  EXPECT_EQ(results_of("1,2"), "results: s.sweep");
+  // A large sweep is confirmed although the file of the default name exists.
+  expect_refused({"sweep", file, "--over", "run.seed=1..2000000+1"}, folder,
+                 {.code = ProblemCode::kTooLarge, .field = "--over"});
 }
 
 /// The window's program draws the picture. A build may lack this program.

@@ -47,7 +47,11 @@ TEST(Terminal, WrapsProseWithAHangingIndentAndKeepsRowsOfTables) {
   EXPECT_EQ(wrapped(row, 40), row);
   const std::string titled = "  cluster   a cluster with a name that is long, and more words\n";
   EXPECT_THAT(wrapped(titled, 45), HasSubstr("\n            "));
+  EXPECT_EQ(wrapped("      1  send   data[0..7564272) ← rank 15 → rank 1 lane 0", 52),
+            "      1  send   data[0..7564272) ← rank 15 → rank 1\n                  lane 0");
   EXPECT_EQ(wrapped("", 40), "");
+  EXPECT_EQ(wrapped("    all_reduce|reduce_scatter|all_gather|broadcast|reduce", 40),
+            "    all_reduce|reduce_scatter|\n      all_gather|broadcast|reduce");
 }
 
 TEST(Terminal, WrappedCommentLinesOfPerfStayComments) {

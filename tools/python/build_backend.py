@@ -57,6 +57,7 @@ def _build() -> Path:
     configure = [
         "cmake", "-S", str(ROOT), "-B", str(folder), "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release",
         "-DCMAKE_UNITY_BUILD=ON", "-DBUILD_TESTING=OFF", "-DTUTTI_WINDOW=OFF", "-DTUTTI_PYTHON=ON",
+        "-DTUTTI_HARDENING=ON",
     ]
     if not (folder / "build.ninja").exists():
         subprocess.run([*configure, f"-DPython3_EXECUTABLE={sys.executable}"], check=True)
@@ -100,7 +101,10 @@ def build_wheel(
         wheel.add(f"tutti/{module.name}", module.read_bytes(), executable=True)
     data = ROOT / "scenarios"
     for file in sorted(path for path in data.rglob("*") if path.is_file()):
-        wheel.add(f"tutti/data/{file.relative_to(data)}", file.read_bytes())
+        name_in_data = file.relative_to(data)
+        wheel.add(f"tutti/data/{name_in_data}", file.read_bytes())
+        # The program looks in share/tutti beside its own bin folder.
+        wheel.add(f"tutti-{_version()}.data/data/share/tutti/{name_in_data}", file.read_bytes())
     program = (folder / "bin" / "tutti").read_bytes()
     wheel.add(f"tutti-{_version()}.data/scripts/tutti", program, executable=True)
     wheel.add(f"{info}/METADATA", _metadata().encode())

@@ -352,6 +352,7 @@ PYBIND11_MODULE(_core, m) {
         result["written"] = state.written;
         result["count"] = state.count;
         result["value"] = state.value;
+        result["converted"] = state.converted;
         result["help"] = state.help;
         result["default"] = state.otherwise;
         result["unit"] = state.unit;

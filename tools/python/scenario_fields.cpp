@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/quantity.h"
 #include "core/edit/field_edits.h"
 #include "core/edit/old_form_text.h"
 #include "core/edit/scenario_text.h"
@@ -105,6 +106,11 @@ Expected<FieldState> field_state(const std::string& text, const std::string& pat
     state.count = scenario.count(present);
     state.written = scenario.find(present) != nullptr;
     state.value = scenario.value(present);
+    // Text that merely looks like a number with a unit, such as a name, stays text.
+    const bool number =
+        field->kind == FieldType::Kind::kWhole || field->kind == FieldType::Kind::kNumber;
+    if (const auto converted = core::in_unit_of(field->name, state.value); number && converted)
+      state.converted = *converted;
     state.help = field->help;
     state.otherwise = field->otherwise;
     state.unit = field->unit;

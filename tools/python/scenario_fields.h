@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,9 @@ struct FieldState {
   /// The value as written in the text, without the quotes of strings. Empty: the field is unset, or
   /// is a message.
   std::string value;
+  /// The value in the field's unit, if it is written with a unit: 26214400 for bytes written as
+  /// 25MiB.
+  std::optional<double> converted;
   std::string help;       ///< the schema's comment
   std::string otherwise;  ///< the default value, as described in the schema's comment
   std::string unit;

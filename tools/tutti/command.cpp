@@ -100,7 +100,9 @@ void print_note(const std::string& text) {
   if (Capture* const caller = capture()) {
     caller->messages += text;
   } else if (verbosity() != Verbosity::kNone) {
-    static_cast<void>(std::fputs(text.c_str(), stderr));
+    const bool on_terminal = isatty(STDERR_FILENO) != 0;
+    const auto width = on_terminal ? terminal_width(STDERR_FILENO) : std::nullopt;
+    static_cast<void>(std::fputs(width ? wrapped(text, *width).c_str() : text.c_str(), stderr));
   }
 }
 

@@ -1,5 +1,7 @@
 #include "tools/tutti/command_line.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <functional>
@@ -43,7 +45,7 @@ void print_information(const CLI::App& app, const CLI::ParseError& request) {
     app.exit(request);
     return;
   }
-  const auto width = line_width();
+  const auto width = terminal_width(STDOUT_FILENO);
   std::cout << (width ? wrapped(app.help(), *width) : app.help());
 }
 
@@ -110,7 +112,7 @@ CommandLine::CommandLine()
     CLI::App* const command = app_->get_subcommand(name);
     command->add_flag("-q,--quiet", commands_->quiet, "Print results and errors only");
     command
-        ->add_flag("--verbose", commands_->verbose,
+        ->add_flag("-v,--verbose", commands_->verbose,
                    "Print progress even if standard error is not a terminal, print all columns of "
                    "tables and one row for each link")
         ->excludes("--quiet");
@@ -126,7 +128,13 @@ CommandLine::CommandLine()
 
 CommandLine::~CommandLine() = default;
 
-std::optional<int> CommandLine::parse(const std::vector<std::string>& words) {
+std::optional<int> CommandLine::parse(const std::vector<std::string>& written) {
+  std::vector<std::string> words = written;
+  // As in git, "help COMMAND" means "COMMAND --help".
+  if (!words.empty() && words.front() == "help") {
+    words.erase(words.begin());
+    words.emplace_back("--help");
+  }
   try {
     // CLI11 expects the words in reverse order.
     app_->parse(std::vector<std::string>(words.rbegin(), words.rend()));

@@ -157,6 +157,11 @@ std::int64_t host_gaps_of(const StepModel& model) {
   return sum;
 }
 
+/// Returns a number with its noun: "1 step", "4 steps".
+std::string number_of(std::int64_t number, const std::string& noun) {
+  return fmt::format("{} {}{}", core::show_count(number), noun, number == 1 ? "" : "s");
+}
+
 std::string text_of(const MeasuredRun& run, const StepModel& model) {
   std::string text =
       fmt::format("{}: {} {}, {} of {} ranks", run.format, run.files.size(),
@@ -166,10 +171,10 @@ std::string text_of(const MeasuredRun& run, const StepModel& model) {
   if (!run.nccl_version.empty()) text += fmt::format(", NCCL {}", run.nccl_version);
   text += '\n';
   text += counts_text(run.counts);
-  text += fmt::format("  {} collectives in {} groups\n", core::show_count(collectives_of(run)),
-                      run.groups.size());
+  text += fmt::format("  {} in {}\n", number_of(collectives_of(run), "collective"),
+                      number_of(std::ssize(run.groups), "group"));
   for (const auto& [transport, number] : run.transports)
-    text += fmt::format("  {} connections by {}\n", core::show_count(number), transport);
+    text += fmt::format("  {} by {}\n", number_of(number, "connection"), transport);
   for (const std::string& network : run.networks) text += fmt::format("  network {}\n", network);
   for (const std::string& variable : run.variables) text += fmt::format("  {}\n", variable);
   if (!run.choices.empty()) {
@@ -192,14 +197,15 @@ std::string text_of(const MeasuredRun& run, const StepModel& model) {
       return core::show(core::nanoseconds(std::max<std::int64_t>(0, ns)));
     };
     text += fmt::format(
-        "  {} steps of {}: forward pass {}, backward pass {}, rest {}; the GPU idles "
-        "for {} (host gaps)\n",
-        model.steps, time(model.step_ns), time(model.forward_ns), time(model.backward_ns),
-        time(model.update_ns), time(host_gaps_of(model)));
+        "  {} of {}: forward pass {}, backward pass {}, rest {}; the GPU idles for {} (host "
+        "gaps)\n",
+        number_of(model.steps, "step"), time(model.step_ns), time(model.forward_ns),
+        time(model.backward_ns), time(model.update_ns), time(host_gaps_of(model)));
     if (!model.gradients.empty())
-      text +=
-          fmt::format("  {} gradients of {} layers in {} packs{}\n", model.gradients.size(),
-                      model.layers.size(), model.packs.size(), run.is_ddp ? " (PyTorch DDP)" : "");
+      text += fmt::format(
+          "  {} of {} in {}{}\n", number_of(std::ssize(model.gradients), "gradient"),
+          number_of(std::ssize(model.layers), "layer"), number_of(std::ssize(model.packs), "pack"),
+          run.is_ddp ? " (PyTorch DDP)" : "");
     for (const StepModel::Exchange& e : model.exchanges)
       text +=
           fmt::format("  {} of {}: {} during the forward pass, {} after it\n", to_string(e.kind),

@@ -82,7 +82,8 @@ Error wrong_file(const std::string& path, std::string_view first_bytes) {
     return error("this is a log of operations (CSV), which tutti explain FILE reads");
   if (first_bytes.starts_with(core::kTimelineMagic))
     return error(
-        "this is a timeline of Tutti, which tutti compare, tutti export and tutti view read");
+        "this is a timeline, not a scenario; tutti report, tutti compare, tutti export and tutti "
+        "view read timelines");
   if (core::parse_nccl_tests(first_bytes, path))
     return error(
         "this is a log of nccl-tests or of the OSU micro-benchmarks, which tutti calibrate, tutti "

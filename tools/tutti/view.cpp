@@ -24,9 +24,10 @@ int view(const std::vector<std::string>& words) {
   const std::string program = window_program();
   if (!std::filesystem::exists(program, none)) {
     return report(Error::request(
-        "the window is not available (" + program +
-        "), because Tutti was built without Qt 6; install Qt 6 (tools/install_packages.sh window) "
-        "and build again, or export the timeline with tutti export FILE --to perfetto"));
+        "the window (" + program +
+        ") is not installed; install the package tutti-window, or install Qt 6 "
+        "(tools/install_packages.sh window) and build again, or convert the timeline with tutti "
+        "export FILE --to perfetto"));
   }
   std::vector<std::string> all{program};
   all.insert(all.end(), words.begin(), words.end());

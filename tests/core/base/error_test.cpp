@@ -59,6 +59,16 @@ TEST(DidYouMean, SuggestsNamesWithTyposOrTheSamePrefix) {
   EXPECT_EQ(did_you_mean("rnig", names), "; did you mean \"ring\"?");
   EXPECT_EQ(did_you_mean("resnet50", names), "; did you mean \"resnet50_torchvision\"?");
   EXPECT_EQ(did_you_mean("quantum", names), "");
+  EXPECT_EQ(did_you_mean("Halving-Doubling", names), "; did you mean \"halving_doubling\"?");
+  EXPECT_EQ(did_you_mean("rin", names), "; did you mean \"ring\"?");
+}
+
+TEST(DidYouMean, ListsEquallySimilarNames) {
+  const std::vector<std::string> names{"dgx-a100", "hgx-h100", "hgx-b200", "cpu-host", "hgx-h200"};
+  EXPECT_EQ(did_you_mean("dgx-h100", names), "; did you mean \"dgx-a100\" or \"hgx-h100\"?");
+  EXPECT_EQ(did_you_mean("h100", names), "; did you mean \"hgx-h100\"?");
+  EXPECT_EQ(did_you_mean("hgx", names),
+            "; did you mean \"hgx-h100\", \"hgx-b200\" or \"hgx-h200\"?");
 }
 
 }  // namespace

@@ -13,6 +13,7 @@ using test::at;
 using test::FailsWith;
 using test::Mistake;
 using testing::ElementsAre;
+using testing::EndsWith;
 using testing::HasSubstr;
 
 const char* const kText = R"(# a remark
@@ -107,6 +108,9 @@ TEST(Overrides, ErrorsNameTheOverride) {
   for (const char* index : {"cluster.workers[].count=1", "cluster.workers[x].count=1",
                             "cluster.workers[-1].count=1", "cluster.workers[1.count=1"})
     EXPECT_THAT(error_of({index}), ElementsAre("syntax --set")) << index;
+  // A field without its message: the message names the shortest path.
+  EXPECT_THAT(parse_override("--set", "shards=4").error().message(),
+              EndsWith("; did you mean strategy.shards?"));
   // Problems of overrides have no place in the file. Each starts with the text of the override.
   const auto of_override = [](const std::string& written, ProblemCode code,
                               const std::string& field) {

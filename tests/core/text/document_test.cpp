@@ -120,6 +120,7 @@ TEST(TextFormat, AnErrorDoesNotAffectOtherFields) {
   EXPECT_EQ(read("a: [1 2] b: 2"), "1:7 syntax | b: 2");
   EXPECT_EQ(read("a: [1,\n 2 X,\n Y]\nb: 2"), "2:4 syntax | b: 2");
   EXPECT_EQ(read("a: [{ x 1 y: 2 }, { z: 3 }] b: 2"), "1:9 syntax | a: [ x: 1 y: 2 z: 3 ] b: 2");
+  EXPECT_EQ(read("// a note: 1\na: 25mb b: 100Gbps"), "1:1 syntax | a: 25mb b: 100Gbps");
   EXPECT_EQ(read("a: “x” b: 2"),
             "1:4 syntax\n"
             "1:8 syntax | b: 2");
@@ -247,6 +248,23 @@ TEST(Document, IgnoresAByteOrderMark) {
   ASSERT_EQ(text.fields.size(), 1u);
   EXPECT_EQ(text.fields[0].at.column, 1);
   EXPECT_EQ(placed(problems), "");
+}
+
+TEST(Document, OtherKindsOfFilesAreOneProblem) {
+  const auto problem = [](const std::string& text) {
+    Problems problems;
+    EXPECT_TRUE(parse_document(text, "f", problems).cut_off);
+    EXPECT_EQ(problems.size(), 1u);
+    return problems.take().value().message();
+  };
+  EXPECT_EQ(problem(std::string("\x7f"
+                                "ELF\0\0\xb8",
+                                7)),
+            "f: this is a binary file; expected a text file");
+  Problems yaml;
+  EXPECT_TRUE(parse_document("run:\n  steps: 3\n", "f.yaml", yaml).cut_off);
+  EXPECT_THAT(yaml.take().value().message(), testing::HasSubstr("YAML"));
+  EXPECT_THAT(problem("\n<!doctype html>\n<p>e: 1e</p>"), testing::HasSubstr("HTML or XML"));
 }
 
 TEST(Document, RecognizesTextFormatAndJson) {

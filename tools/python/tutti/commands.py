@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import json
 import os
 import shutil
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any, Callable, Iterator, Mapping, Optional, Sequence, Union
 
@@ -24,6 +26,13 @@ def data_folder() -> str:
     if "TUTTI_DATA" not in os.environ and (packaged / "machines").is_dir():
         return str(packaged)
     return _core.library_folder()
+
+
+def scratch_folder() -> Path:
+    """Creates a new temporary folder, which is removed when Python ends."""
+    folder = tempfile.mkdtemp(prefix="tutti-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return Path(folder)
 
 
 def program() -> str:
@@ -73,7 +82,7 @@ def plain(value: Any) -> str:
     if isinstance(value, float):
         return repr(value)
     if isinstance(value, os.PathLike):
-        return os.fspath(value)
+        return str(os.fspath(value))
     if isinstance(value, str):
         return value
     if isinstance(value, (list, tuple)):
@@ -97,7 +106,8 @@ class Outcome:
 
     def json(self) -> dict[str, Any]:
         """Returns the report; empty if there is none."""
-        return json.loads(self.out) if self.out.strip() else {}
+        report: dict[str, Any] = json.loads(self.out) if self.out.strip() else {}
+        return report
 
     def check(self) -> None:
         """Raises the command's error. An interruption by the user or a callback is not an error."""
@@ -163,7 +173,7 @@ def _callback(progress: Progress) -> Iterator[Optional[Callable[[str, float], No
 @contextlib.contextmanager
 def _bar() -> Iterator[Callable[[str, float], None]]:
     try:
-        from tqdm.auto import tqdm
+        from tqdm.auto import tqdm  # type: ignore[import]
     except ImportError:
         tqdm = None
     if tqdm is None:

@@ -6,13 +6,16 @@ import os
 import subprocess
 import tempfile
 from pathlib import Path
-from typing import Any, Mapping, Optional, Union
+from typing import TYPE_CHECKING, Any, Iterator, Mapping, Optional, Union
 
 from . import _core
 from ._display import rows_html, show_time
 from .commands import program
 from .errors import Problem, RequestError
 from .table import Table
+
+if TYPE_CHECKING:
+    import pandas  # type: ignore[import]  # Debian's pandas has no type annotations
 
 Path_ = Union[str, "os.PathLike[str]"]
 
@@ -26,7 +29,7 @@ class Report(Mapping[str, Any]):
     def __getitem__(self, field: str) -> Any:
         return self.report[field]
 
-    def __iter__(self) -> Any:
+    def __iter__(self) -> Iterator[str]:
         return iter(self.report)
 
     def __len__(self) -> int:
@@ -35,7 +38,8 @@ class Report(Mapping[str, Any]):
     @property
     def notes(self) -> list[str]:
         """Assumptions of the result, and parts of the input that were left out."""
-        return self.report.get("notes", [])
+        notes: list[str] = self.report.get("notes", [])
+        return notes
 
     def __repr__(self) -> str:
         return f"<tutti.{type(self).__name__}: {', '.join(self.report)}>"
@@ -47,7 +51,8 @@ class Plan(Report):
     @property
     def packs(self) -> list[dict[str, Any]]:
         """The packs with their gradients, in the order of their numbers."""
-        return self.report["packs"]
+        packs: list[dict[str, Any]] = self.report["packs"]
+        return packs
 
     def _repr_html_(self) -> str:
         rows = [
@@ -67,9 +72,10 @@ class Perf(Report):
     @property
     def rows(self) -> list[dict[str, Any]]:
         """The rows, one per size, with the fields of docs/reports.md."""
-        return self.report["rows"]
+        rows: list[dict[str, Any]] = self.report["rows"]
+        return rows
 
-    def to_pandas(self) -> Any:
+    def to_pandas(self) -> "pandas.DataFrame":
         """Returns the rows as a data frame.
 
         Columns of the table's two halves have the prefixes `out_of_place_` and `in_place_`.
@@ -90,7 +96,8 @@ class Comparison(Report):
     @property
     def in_words(self) -> list[str]:
         """The conclusions in sentences."""
-        return self.report["in_words"]
+        sentences: list[str] = self.report["in_words"]
+        return sentences
 
     def _repr_html_(self) -> str:
         rows = [
@@ -198,8 +205,8 @@ class Result:
         By default, the suffix of `path` determines the format.
         """
         endings = {".svg": "svg", ".csv": "csv", ".perfetto-trace": "perfetto"}
-        chosen = to or endings.get(Path(path).suffix, "")
-        if chosen not in endings.values():
+        chosen = to or endings.get(Path(path).suffix)
+        if chosen is None or chosen not in endings.values():
             raise RequestError(
                 [Problem(f"{path}: expected one of svg, csv, perfetto; pass the format as to=", code="unknown-name")]
             )

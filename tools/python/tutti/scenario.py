@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Iterator, Mapping, Optional, Union
 
 from . import _core
-from .commands import Progress, data_folder, plain, run
+from .commands import Progress, data_folder, plain, run, scratch_folder
 from .errors import Interrupted, Problem, RequestError
 from .result import Explanation, Plan, Result
 from .sweep import Sweep, Tuning
@@ -24,12 +23,26 @@ def load(path: Path_) -> "Scenario":
 
     Raises `tutti.RequestError` with all errors of the file, each with file, line, column and remedy.
     """
+    file = os.fspath(path)
     try:
-        text = Path(path).read_bytes().decode("utf-8", errors="surrogateescape")
+        content = Path(path).read_bytes()
     except OSError as error:
-        problem = Problem(f"cannot be read: {error.strerror}", file=os.fspath(path), code="missing")
+        problem = Problem(f"cannot be read: {error.strerror}", file=file, code="missing")
         raise RequestError([problem]) from error
-    return parse(text, path=path)
+    for beginning, kind, reader in (
+        (b"TUTTITL1", "timeline", "tutti.open_timeline"),
+        (b"SQLite format 3", "sweep", "tutti.Sweep"),
+    ):
+        if content.startswith(beginning):
+            text = f"this file is a {kind}, not a scenario; use {reader}() to open it"
+            raise RequestError([Problem(text, file=file, code="wrong-type")])
+    try:
+        return parse(content.decode("utf-8"), path=path)
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        column = error.start - content.rfind(b"\n", 0, error.start)
+        text = f"byte 0x{content[error.start]:02x} is not valid UTF-8; save this file in UTF-8"
+        raise RequestError([Problem(text, file, line, column, "syntax")]) from error
 
 
 def parse(text: str, path: Path_ = "scenario.textproto") -> "Scenario":
@@ -51,6 +64,8 @@ class Fields:
     """
 
     __slots__ = ("_scenario", "_path")
+    _scenario: "Scenario"
+    _path: str
 
     def __init__(self, scenario: "Scenario", path: str) -> None:
         object.__setattr__(self, "_scenario", scenario)
@@ -76,11 +91,12 @@ class Fields:
     def help(self, field: str = "") -> str:
         """Returns the schema's description of a field or of this message, with its default."""
         state = _core.field_state(self._scenario.to_text(), _join(self._path, field) if field else self._path)
-        return state["help"]
+        text: str = state["help"]
+        return text
 
     def to_dict(self) -> dict[str, Any]:
         """Returns the fields that are set, as nested dictionaries and lists."""
-        result = {}
+        result: dict[str, Any] = {}
         for name in self._state()["fields"]:
             value = self._scenario._get(_join(self._path, name))
             if isinstance(value, Fields):
@@ -144,6 +160,9 @@ def _typed(state: Mapping[str, Any]) -> Any:
     value = state["value"]
     if state["kind"] == "bool":
         return value == "true"
+    if state["converted"] is not None:  # written with a unit
+        converted = float(state["converted"])
+        return int(converted) if state["kind"] == "whole" and converted.is_integer() else converted
     # A value that is not a number stays as the user wrote it. check() reports the error.
     try:
         if state["kind"] == "whole":
@@ -186,6 +205,8 @@ class Scenario(Fields):
     """
 
     __slots__ = ("_text", "_file")
+    _text: str
+    _file: str
 
     def __init__(self, text: str, path: Path_ = "scenario.textproto") -> None:
         """Creates a scenario from an unchecked text (unlike `tutti.load` and `tutti.parse`)."""
@@ -262,14 +283,14 @@ class Scenario(Fields):
     def use(self, algorithm: Union["Algorithm", str]) -> "Scenario":
         """Sets the algorithm of the strategy: a built-in one by its name, or a custom one.
 
-        A custom algorithm is written to a temporary file if it has no file yet.
+        A custom algorithm that has no file is written to a temporary file, which is removed when
+        Python ends. To keep it, call `algorithm.save(path)` first.
         """
         if isinstance(algorithm, str):
             self.set("strategy.custom", None)
             return self.set("strategy.algorithm", algorithm)
         if algorithm.path is None:
-            folder = tempfile.mkdtemp(prefix="tutti-")
-            algorithm.save(Path(folder) / f"{algorithm.name}.tutti-algorithm")
+            algorithm.save(scratch_folder() / f"{algorithm.name}.tutti-algorithm")
         self.set("strategy.algorithm", None)
         return self.set("strategy.custom.file", str(Path(str(algorithm.path)).absolute()))
 
@@ -327,10 +348,11 @@ class Scenario(Fields):
 
         Values are a list, or a text as in `tutti sweep --over`, such as "64KiB..256MiB*2". Results
         are written to the SQLite file `output` as soon as they are known. If the file exists, the
-        sweep continues from it.
+        sweep continues from it. Without `output`, a temporary file is used, which is removed when
+        Python ends.
         """
         if output is None:
-            output = Path(tempfile.mkdtemp(prefix="tutti-")) / "points.sweep"
+            output = scratch_folder() / "points.sweep"
         options.update(output=output, threads=threads or None)
         options["over"] = [f"{field}={plain(values)}" for field, values in over.items()]
         outcome = self._run("sweep", options, progress=progress)

@@ -11,6 +11,8 @@ from .result import Report
 from .table import Table
 
 if TYPE_CHECKING:
+    import pandas  # type: ignore[import]  # Debian's pandas has no type annotations
+
     from .scenario import Scenario
 
 Path_ = Union[str, "os.PathLike[str]"]
@@ -33,10 +35,10 @@ class Sweep:
         done = [i for i in range(len(times)) if times[i] == times[i]]
         if not done:
             return None
-        fastest = min(done, key=lambda i: times[i])
+        fastest = min(done, key=lambda i: float(times[i]))
         return {field: self.points[field][fastest] for field in self.fields}
 
-    def to_pandas(self) -> Any:
+    def to_pandas(self) -> "pandas.DataFrame":
         """Returns the points as a data frame."""
         return self.points.to_pandas()
 
@@ -49,7 +51,7 @@ class Sweep:
     def _repr_html_(self) -> str:
         times = self.points["step_time_us"]
         exposed = self.points["exposed_communication_us"]
-        order = sorted((i for i in range(len(times)) if times[i] == times[i]), key=lambda i: times[i])
+        order = sorted((i for i in range(len(times)) if times[i] == times[i]), key=lambda i: float(times[i]))
         rows = [
             (show_time(times[i]), show_time(exposed[i]), *(self.points[f][i] for f in self.fields))
             for i in order[:10]
@@ -77,7 +79,8 @@ class Tuning(Report):
     @property
     def snippets(self) -> list[dict[str, Any]]:
         """The text to paste into the configuration of each framework."""
-        return self.report["snippets"]
+        snippets: list[dict[str, Any]] = self.report["snippets"]
+        return snippets
 
     def apply(self) -> "Scenario":
         """Returns a copy of the scenario with the recommended settings."""

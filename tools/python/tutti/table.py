@@ -8,7 +8,7 @@ from . import _core
 
 if TYPE_CHECKING:
     import numpy
-    import pandas
+    import pandas  # type: ignore[import]  # Debian's pandas has no type annotations
 
 
 class Table(Mapping[str, "numpy.ndarray[Any, Any]"]):
@@ -24,10 +24,12 @@ class Table(Mapping[str, "numpy.ndarray[Any, Any]"]):
 
     def __init__(self, core: _core.Table) -> None:
         self._core = core
-        self._arrays: dict[str, Any] = {}
+        self._arrays: dict[str, "numpy.ndarray[Any, Any]"] = {}
 
     def __getitem__(self, column: str) -> "numpy.ndarray[Any, Any]":
         if column not in self._arrays:
+            if column not in self.columns:
+                raise KeyError(f"there is no column {column!r}; the columns are {', '.join(self.columns)}")
             self._arrays[column] = self._core.array(column)
         return self._arrays[column]
 

@@ -174,6 +174,17 @@ Expected<void> check_size(const std::vector<core::Axis>& axes, const std::string
                  size);
 }
 
+/// Returns the default name of a scenario's sweep, NAME.sweep, or of a further sweep: NAME-2.sweep.
+std::string numbered_output(const std::string& scenario, int number) {
+  const std::string name = std::filesystem::path(scenario).stem().string();
+  return number == 1 ? name + ".sweep" : fmt::format("{}-{}.sweep", name, number);
+}
+
+/// True if SweepStore::resume() failed because the file holds another sweep.
+bool holds_another(const core::Error& error) {
+  return error.problems().front().kind.code == ProblemCode::kConflict;
+}
+
 /// Returns the axes with which options are checked before the settings of the compared strategies
 /// are known: an axis with the names of the strategies, and all other axes.
 std::vector<core::Axis> provisional_axes(const std::vector<std::string>& strategies,
@@ -424,9 +435,8 @@ Expected<NewSweep> read_request(const SweepOptions& options) {
 /// Returns the file in which a new sweep stores its results. ERRORS: the file is the scenario, or
 /// another output of the command.
 Expected<std::string> output_of(const SweepOptions& options) {
-  std::string output = options.output.empty()
-                           ? std::filesystem::path(options.scenario.file).stem().string() + ".sweep"
-                           : options.output;
+  std::string output =
+      options.output.empty() ? numbered_output(options.scenario.file, 1) : options.output;
   std::error_code ignored;
   if (std::filesystem::equivalent(output, options.scenario.file, ignored))
     return refused({ProblemCode::kConflict, "-o"}, "-o {}: this is the scenario; name another file",
@@ -455,10 +465,18 @@ Expected<void> complete_axes(NewSweep& request, const SweepOptions& options,
 
 /// Executes the points of the request that the file does not contain yet, and reports all results.
 /// Returns the exit status.
-int execute(NewSweep& request, const SweepOptions& options, const std::string& output,
+int execute(NewSweep& request, const SweepOptions& options, std::string output,
             const core::Library& library, Format format) {
   const Interrupt interrupt;
   auto store = SweepStore::resume(output, request.info);
+  // If the user named no file, and the file of the default name holds another sweep, continue with
+  // the next name.
+  for (int number = 2; options.output.empty() && !store && holds_another(store.error()); ++number) {
+    output = numbered_output(options.scenario.file, number);
+    if (const auto agreed = check_size(request.info.axes, output, options.yes); !agreed)
+      return report(agreed.error());
+    store = SweepStore::resume(output, request.info);
+  }
   if (!store) return report(store.error());
   const SweepClaim claim(output);
   if (claim.held_by() != 0) {

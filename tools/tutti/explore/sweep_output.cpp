@@ -268,7 +268,7 @@ std::string error_summary(const core::SweepStore& store, const Outcomes& outcome
   std::stable_sort(sorted.begin(), sorted.end(),
                    [](const auto& a, const auto& b) { return a.second.first > b.second.first; });
   std::string text = fmt::format(
-      "{} points have no result: {} are invalid, {} failed\n",
+      "points without a result: {} ({} invalid, {} failed)\n",
       count(outcomes, Outcome::Status::kRefused) + count(outcomes, Outcome::Status::kFailed),
       count(outcomes, Outcome::Status::kRefused), count(outcomes, Outcome::Status::kFailed));
   constexpr std::size_t kMax = 5;
@@ -277,7 +277,7 @@ std::string error_summary(const core::SweepStore& store, const Outcomes& outcome
     const std::vector<std::string> values = store.space().values(sorted[i].second.second);
     for (std::size_t f = 0; f < values.size(); ++f)
       at += fmt::format(" {}={}", store.space().fields()[f], values[f]);
-    text += fmt::format("  {} times, for example at{}:\n    {}\n", sorted[i].second.first, at,
+    text += fmt::format("  {} of them, for example at{}:\n    {}\n", sorted[i].second.first, at,
                         sorted[i].first);
   }
   if (sorted.size() > kMax)

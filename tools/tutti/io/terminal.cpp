@@ -60,6 +60,13 @@ std::optional<std::size_t> hanging_indent(std::string_view line) {
   const std::size_t start = line.starts_with('#') ? 1 : 0;
   const std::size_t first = std::min(line.find_first_not_of(' ', start), line.size());
   if (line.substr(first).starts_with(kNotePrefix)) return first + kNotePrefix.size();
+  // A schedule step, such as "0  send   data[0..9) → rank 1 lane 0": further lines begin below the
+  // last column.
+  const std::size_t arrow = std::min(line.find(" → "), line.find(" ← "));
+  if (arrow != std::string_view::npos) {
+    const std::size_t before = line.rfind("  ", arrow);
+    return text_width(line.substr(0, before == std::string_view::npos ? first : before + 2)) + 2;
+  }
   const std::size_t gap = line.find("  ", first);
   if (gap == std::string_view::npos) return first + 2;
   // "cluster   2 × dgx1-v100" is a title and a text; further lines begin below the text. A line
@@ -82,7 +89,19 @@ void append_wrapped(std::string& out, std::string_view line, std::size_t width) 
   std::size_t start = line.find_first_not_of("# ");  // no break before the first word
   while (text_width(line) > room) {
     std::size_t at = line.rfind(' ', offset_of(line, room));
-    if (at == std::string_view::npos || at <= start) at = line.find(' ', start);
+    if (at == std::string_view::npos || at <= start) {
+      // The choices of an option are one word (sum|prod|max), which continues after a '|'.
+      const std::size_t bar = line.substr(0, offset_of(line, room)).rfind('|');
+      if (bar != std::string_view::npos && bar > start) {
+        out += line.substr(0, bar + 1);
+        out += '\n' + margin;
+        line.remove_prefix(bar + 1);
+        room = width - *indent;
+        start = 0;
+        continue;
+      }
+      at = line.find(' ', start);
+    }
     if (at == std::string_view::npos) break;  // a single word
     out += line.substr(0, line.find_last_not_of(' ', at) + 1);
     out += '\n' + margin;
@@ -109,8 +128,8 @@ std::string styled(Style style, const std::string& text, int descriptor) {
   return std::string("\033[") + rendition(style) + 'm' + text + "\033[0m";
 }
 
-std::optional<int> line_width() {
-  if (capture() != nullptr || verbosity() == Verbosity::kVerbose) return std::nullopt;
+std::optional<int> terminal_width(int descriptor) {
+  if (capture() != nullptr) return std::nullopt;
   if (const char* const columns = std::getenv("COLUMNS")) {
     char* end = nullptr;
     const long width = std::strtol(columns, &end, 10);
@@ -118,8 +137,12 @@ std::optional<int> line_width() {
       return std::max(static_cast<int>(width), kMinWidth);
   }
   winsize size{};
-  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return std::nullopt;
+  if (ioctl(descriptor, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return std::nullopt;
   return std::max(static_cast<int>(size.ws_col), kMinWidth);
+}
+
+std::optional<int> line_width() {
+  return verbosity() == Verbosity::kVerbose ? std::nullopt : terminal_width(STDOUT_FILENO);
 }
 
 std::size_t text_width(std::string_view text) {
@@ -149,7 +172,7 @@ std::string wrapped(const std::string& text, std::size_t width) {
 }
 
 int print_report(const std::string& text) {
-  const auto width = line_width();
+  const auto width = terminal_width(STDOUT_FILENO);
   std::string shown = width ? wrapped(text, static_cast<std::size_t>(*width)) : text;
   const std::string prefix = styled(Style::kNote, "note:", STDOUT_FILENO);
   if (prefix != "note:") {

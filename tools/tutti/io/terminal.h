@@ -26,18 +26,22 @@ enum class Style { kError, kNote, kHeading };
 /// STDERR_FILENO) is shown in colours; otherwise returns the text itself.
 std::string styled(Style style, const std::string& text, int descriptor);
 
-/// Returns the maximum number of columns of a line of standard output: the value of the environment
-/// variable COLUMNS, or the width of the terminal, but at least 40. Returns nullopt, which means no
-/// limit, if standard output is a file or pipe and COLUMNS is unset, and also with --verbose.
+/// Returns the maximum number of columns of a line of `descriptor` (STDOUT_FILENO or
+/// STDERR_FILENO): the value of the environment variable COLUMNS, or the width of the terminal, but
+/// at least 40. Returns nullopt, which means no limit, if it is a file or pipe and COLUMNS is
+/// unset.
+std::optional<int> terminal_width(int descriptor);
+/// Returns the maximum number of columns of a row of a table on standard output: terminal_width(),
+/// or nullopt with --verbose, which prints complete tables.
 std::optional<int> line_width();
 
 /// Returns the number of characters (not bytes) of a text in UTF-8: "µs" has a width of two.
 std::size_t text_width(std::string_view text);
 /// Returns the text in at most `width` characters; the middle is replaced by "…" if necessary.
 std::string elided_middle(const std::string& text, std::size_t width);
-/// Breaks lines that are longer than `width` at spaces. The continuation lines of a broken line are
-/// indented, and begin with '#' if the broken line does. Lines with several columns, which are rows
-/// of tables, are not broken.
+/// Breaks lines that are longer than `width` at spaces, or else after a '|'. The continuation lines
+/// of a broken line are indented, and begin with '#' if the broken line does. Lines with several
+/// columns, which are rows of tables, are not broken.
 std::string wrapped(const std::string& text, std::size_t width);
 
 /// Writes a report to standard output, wrapped to the width of the lines, with coloured notes.

@@ -207,6 +207,12 @@ void add_perf(CLI::App& app, PerfOptions& o) {
       "-w,--warmup_iters", o.warm_up,
       "Number of warm-up iterations before the timed iterations of a real run (default 5; for "
       "collectives that synchronise all ranks, such as all_reduce, 0 is the same as 1)");
+  c->add_option("-c,--check", o.check,
+                "Check of the results in a real run: 1 (default); results are checked before and "
+                "after the timed iterations, and predictions have no results to check");
+  c->add_option("-z,--blocking", o.blocking,
+                "Waiting for each iteration before the next one: 0 (default); timed iterations "
+                "run back to back");
   add_format(c, o.format);
 }
 

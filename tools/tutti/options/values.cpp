@@ -163,6 +163,8 @@ const std::vector<Row>& rows() {
       {"--root", kCount},
       {"--iters", kCount},
       {"--warmup_iters", kCount},
+      {"--check", kCount},
+      {"--blocking", kCount},
       {"--worker", kCount},
       {"--child-of", kCount},
       {"--workers", {Kind::kText, "FIRST-LAST"}},

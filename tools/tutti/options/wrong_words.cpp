@@ -1,6 +1,7 @@
 #include "tools/tutti/options/wrong_words.h"
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include <fmt/format.h>
@@ -8,6 +9,7 @@
 #include <CLI/CLI.hpp>
 
 #include "core/base/error.h"
+#include "tools/tutti/options/values.h"
 
 namespace tutti::tools {
 
@@ -67,6 +69,54 @@ ProblemCode code_of(const CLI::ParseError& error) {
   }
 }
 
+const CLI::Option* find_option(const CLI::App* app, const std::string& name) {
+  for (const CLI::Option* option : app->get_options()) {
+    if (option->check_name(name) || option->get_single_name() == name) return option;
+  }
+  return nullptr;
+}
+
+/// Returns the value in an error message of CLI11 such as "Could not convert: --seed = abc".
+std::string value_in(const std::string& text) {
+  const std::size_t at = text.find(" = ");
+  return at == std::string::npos ? "" : text.substr(at + 3);
+}
+
+/// Returns what an option with a number expects. `written` is the value that was refused.
+std::string expected_number(const OptionValue& value, const std::string& written) {
+  if (value.placeholder == "US") return "expected a number of microseconds";
+  if (value.placeholder == "SECONDS") return "expected a number of seconds";
+  if (value.placeholder != "N") return "expected a number";
+  const bool whole =
+      !written.empty() && written.find_first_not_of("-0123456789") == std::string::npos;
+  return whole ? "the number is too large" : "expected a whole number";
+}
+
+/// Returns the message for an error of CLI11 about an option or argument, in Tutti's own words.
+std::string message_of(const CLI::ParseError& error, const CLI::App* command) {
+  const std::string text = error.what();
+  const std::string name = field_in(text, command);
+  const CLI::Option* const option = name.empty() ? nullptr : find_option(command, name);
+  if (option == nullptr) return text;
+  const std::optional<OptionValue> value = value_of(*command, *option);
+  const std::string written = value_in(text);
+  switch (static_cast<CLI::ExitCodes>(error.get_exit_code())) {
+    case CLI::ExitCodes::ConversionError:
+      if (!value) return fmt::format("{} takes no value (got {})", name, written);
+      if (value->kind == OptionValue::Kind::kNumber)
+        return fmt::format("{} {}: {}", name, written, expected_number(*value, written));
+      return text;
+    case CLI::ExitCodes::ArgumentMismatch:
+      return value ? fmt::format("{} needs a value ({})", name, value->placeholder)
+                   : fmt::format("{} takes no value", name);
+    case CLI::ExitCodes::ValidationError:
+      if (value && value->kind == OptionValue::Kind::kChoice && text.find(" not in ") != text.npos)
+        return fmt::format("{}: expected one of {}", name, fmt::join(value->choices, ", "));
+      return text;
+    default: return text;
+  }
+}
+
 std::string list(const std::vector<std::string>& names) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
@@ -83,15 +133,16 @@ core::Error wrong_words(const CLI::App& app, const CLI::ParseError& error) {
       return wrong(ProblemCode::kMissing, "",
                    fmt::format("{}: a command is missing; expected one of {}; see {} --help", name,
                                list(commands), name));
+    const std::string similar = core::did_you_mean(unknown.front(), commands);
     return wrong(
         ProblemCode::kUnknownName, "",
-        fmt::format("{}: unknown command \"{}\"{}; expected one of {}", name, unknown.front(),
-                    core::did_you_mean(unknown.front(), commands), list(commands)));
+        fmt::format("{}: unknown command \"{}\"{}; see {} --help", name, unknown.front(),
+                    similar.empty() ? "; expected one of " + list(commands) : similar, name));
   }
   // If there is no unknown argument, the message names the command.
   if (error.get_exit_code() != static_cast<int>(CLI::ExitCodes::ExtrasError) || unknown.empty())
     return wrong(code_of(error), field_in(error.what(), command),
-                 fmt::format("{}: {}; see {} --help", name, error.what(), name));
+                 fmt::format("{}: {}; see {} --help", name, message_of(error, command), name));
   const auto option = std::find_if(unknown.begin(), unknown.end(),
                                    [](const auto& word) { return word.starts_with('-'); });
   if (option == unknown.end())

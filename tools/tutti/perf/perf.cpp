@@ -18,6 +18,8 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/ranges.h>
+
 #include "core/base/check.h"
 #include "core/base/quantity.h"
 #include "core/custom/custom_algorithm.h"
@@ -127,11 +129,12 @@ struct Request {
 Expected<void> read_collective(const PerfOptions& options, Request& request) {
   const auto kind = core::parse_collective(options.collective);
   if (!kind) {
-    std::string names;
+    std::vector<std::string> names;
     for (const core::CollectiveKind known : core::collective_kinds())
-      names += fmt::format("{}{}", names.empty() ? "" : ", ", to_string(known));
+      names.emplace_back(to_string(known));
     return refused({ProblemCode::kUnknownName, "--collective"},
-                   "--collective {}: expected one of {}", options.collective, names);
+                   "--collective {}: expected one of {}{}", options.collective,
+                   fmt::join(names, ", "), core::did_you_mean(options.collective, names));
   }
   request.what.collective = *kind;
   if (options.root && !core::has_root(*kind))
@@ -200,6 +203,16 @@ Expected<Request> read_request(const PerfOptions& options) {
   if (loop.warm_up < 0 || loop.warm_up > real::kMaxWarmUp)
     return refused(out_of_range("-w", loop.warm_up, real::kMaxWarmUp), "-w must be from 0 to {}",
                    real::kMaxWarmUp);
+  if (options.check < (request.real ? 1 : 0))
+    return refused({ProblemCode::kTooSmall, "-c"},
+                   "-c {}: results of a real run are always checked, before and after the timed "
+                   "iterations; remove -c",
+                   options.check);
+  if (options.blocking != 0)
+    return refused({ProblemCode::kUnsupported, "-z"},
+                   "-z {}: timed iterations always run back to back, as in nccl-tests with -z 0; "
+                   "remove -z",
+                   options.blocking);
   const std::int64_t item = core::size_of(*type).count();
   for (std::int64_t bytes = std::max(*least, item); bytes <= *most;) {
     const std::int64_t elements = bytes / item;
