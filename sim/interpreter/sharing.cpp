@@ -65,12 +65,12 @@ void Interpreter::take_multiprocessor(const Instance& instance, LaneState& state
   ComputeStream* const stream = compute_stream_of(instance, state);
   if (!stream || state.driven != Driven::kByKernel) return;
   state.driven = Driven::kByKernelThatHolds;
-  stream->hold(1, now, events_);
+  stream->occupy(1, now, events_);
 }
 
 /// Releases the multiprocessor of a lane that has completed.
 void Interpreter::give_back_multiprocessor(LaneState& state) {
-  devices_.stream(state.device)->hold(-1, state.ready, events_);
+  devices_.stream(state.device)->occupy(-1, state.ready, events_);
   state.driven = Driven::kByKernel;
 }
 
