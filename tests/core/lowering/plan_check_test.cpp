@@ -12,12 +12,12 @@ namespace {
 
 /// Two packs and an exchange on two kinds of device. The exchange splits their backward passes at
 /// different layers.
-struct Case {
+struct PlanCase {
   std::shared_ptr<const Cluster> cluster = test::plain_cluster(2);
   Workload workload;
   Plan plan;
 
-  Case() {
+  PlanCase() {
     workload.gradients.emplace_back().elements = 8;
     workload.gradients.emplace_back().elements = 8;
     workload.segments = {{"b", {1}}, {"a", {0}}};
@@ -31,7 +31,7 @@ struct Case {
 };
 
 TEST(PlanCheck, GroupsWithDifferentProgramsTakePartInTheSameCollectives) {
-  const Case c;
+  const PlanCase c;
   const StepPrograms programs(c.workload, c.plan);
   PlanView view = view_of(programs, c.plan);
   ASSERT_EQ(view.roles.size(), 2u);
@@ -52,7 +52,7 @@ TEST(PlanCheck, GroupsWithDifferentProgramsTakePartInTheSameCollectives) {
 }
 
 TEST(PlanCheck, OnlyNcclCollectivesBlockEachOther) {
-  const Case c;
+  const PlanCase c;
   const StepPrograms programs(c.workload, c.plan);
   const PlanView view = view_of(programs, c.plan);
   const auto communicator_of = [&](std::int32_t pack, std::int32_t exchange) {

@@ -16,7 +16,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 
 /// Records every call with the `index` of its task.
-class Recorded : public Host {
+class RecordedCalls : public Host {
  public:
   std::vector<std::string> log;
 
@@ -52,11 +52,11 @@ Task communicate(int index) {
   return task;
 }
 
-const Durations& durations() {
+const Durations& known_durations() {
   static const Durations all{{{Time(100)}, {Time(7)}}};
   return all;
 }
-ComputeRates device() { return {Bandwidth(1'000'000'000), Bandwidth(4'000'000'000)}; }
+ComputeRates known_device() { return {Bandwidth(1'000'000'000), Bandwidth(4'000'000'000)}; }
 
 TEST(Runner, FollowsEdgesDepthFirst) {
   ProgramBuilder b;
@@ -70,8 +70,8 @@ TEST(Runner, FollowsEdgesDepthFirst) {
   b.edge(below_left, end);
   b.edge(right, end);
   const Program program = std::move(b).build(end);
-  Runner runner(program, durations(), device());
-  Recorded host;
+  Runner runner(program, known_durations(), known_device());
+  RecordedCalls host;
   runner.begin_step(1'000'000, host);
   EXPECT_THAT(host.take(), ElementsAre("compute 0 for 100"));
   runner.done(first, host);
@@ -86,8 +86,8 @@ TEST(Runner, StartsATaskWhenItsLastPredecessorIsComplete) {
   b.edge(two, both);
   b.edge(both, end);
   const Program program = std::move(b).build(end);
-  Runner runner(program, durations(), device());
-  Recorded host;
+  Runner runner(program, known_durations(), known_device());
+  RecordedCalls host;
   for (const auto& order : {std::pair(one, two), std::pair(two, one)}) {
     runner.begin_step(1'000'000, host);
     EXPECT_THAT(host.take(), ElementsAre("compute 1 for 100", "communicate 2 as 0"))
@@ -118,8 +118,8 @@ TEST(Runner, OpeningALatchStartsWaitingTasksInTheOrderOfArrival) {
     b.edge(id, end);
   }
   const Program program = std::move(b).build(end);
-  Runner runner(program, durations(), device());
-  Recorded host;
+  Runner runner(program, known_durations(), known_device());
+  RecordedCalls host;
   runner.begin_step(1'000'000, host);
   host.take();
   runner.done(three, host);
@@ -139,8 +139,8 @@ TEST(Runner, SkipsTasksThatAreNotInTheStep) {
   b.edge(first, rare);
   b.edge(rare, end);
   const Program program = std::move(b).build(end);
-  Runner runner(program, durations(), device());
-  Recorded host;
+  Runner runner(program, known_durations(), known_device());
+  RecordedCalls host;
   for (int step = 0; step < 4; ++step) {
     runner.begin_step(1'000'000, host);
     host.take();
@@ -171,8 +171,8 @@ TEST(Runner, RunsTheIterationsOfABlockOneAfterTheOther) {
   const TaskId end = b.add(mark(4));
   b.edge(exit, end);
   const Program program = std::move(b).build(end);
-  Runner runner(program, durations(), device());
-  Recorded host;
+  Runner runner(program, known_durations(), known_device());
+  RecordedCalls host;
   for (int step = 0; step < 2; ++step) {
     runner.begin_step(1'000'000, host);
     runner.done(before, host);
@@ -201,8 +201,8 @@ TEST(Runner, ComputesCostsByPaceCopyRateOrShares) {
   const TaskId end = b.add(mark(1));
   for (const TaskId t : all) b.edge(t, end);
   const Program program = std::move(b).build(end);
-  Runner runner(program, durations(), device());
-  Recorded host;
+  Runner runner(program, known_durations(), known_device());
+  RecordedCalls host;
   runner.begin_step(2'000'000, host);
   EXPECT_THAT(host.take(), ElementsAre("compute 0 for 200", "compute 0 for 5000",
                                        "compute 0 for 1500", "compute 0 for 4", "compute 0 for 10"))
@@ -219,8 +219,8 @@ TEST(Runner, ALongChainOfMarksDoesNotOverflowTheStack) {
     last = next;
   }
   const Program program = std::move(b).build(last);
-  Runner runner(program, durations(), device());
-  Recorded host;
+  Runner runner(program, known_durations(), known_device());
+  RecordedCalls host;
   runner.begin_step(1'000'000, host);
   host.take();
   runner.done(first, host);

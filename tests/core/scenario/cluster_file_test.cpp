@@ -20,7 +20,7 @@ using test::Mistake;
 constexpr const char* kRest =
     "workload { variable { name: \"a\" shape: 100 } update_ms: 0 } strategy { algorithm: \"ring\" "
     "}";
-constexpr const char* kCluster =
+constexpr const char* kClusterFile =
     "workers { machine: \"m\" count: 3 } network { kind: ONE_SWITCH latency_us: 2 } machine { "
     "name: \"m\" device { "
     "name: "
@@ -32,13 +32,13 @@ constexpr const char* kCluster =
 TEST(ClusterFile, IsEquivalentToTheClusterInTheScenario) {
   const test::TemporaryFolder folder;
   std::filesystem::create_directory(folder.path() + "/clusters");
-  static_cast<void>(folder.write("clusters/c.textproto", kCluster));
+  static_cast<void>(folder.write("clusters/c.textproto", kClusterFile));
   const auto apart = load_scenario(
       folder.write("s.textproto",
                    std::string("cluster { file: \"clusters/c.textproto\" } ") + kRest),
       test::shipped_library());
   const auto whole = load_scenario(
-      folder.write("w.textproto", std::string("cluster { ") + kCluster + " } " + kRest),
+      folder.write("w.textproto", std::string("cluster { ") + kClusterFile + " } " + kRest),
       test::shipped_library());
   ASSERT_TRUE(apart) << apart.error().message();
   ASSERT_TRUE(whole) << whole.error().message();
@@ -78,7 +78,7 @@ TEST(ClusterFile, ErrorsHavePositions) {
   const std::string here = folder.file("s.textproto"), there = folder.file("c");
   EXPECT_THAT(read("file: \"absent\""),
               FailsWith(Mistake{ProblemCode::kUnknownName, "Cluster.file", 1, 17, here}));
-  static_cast<void>(folder.write("c", kCluster));
+  static_cast<void>(folder.write("c", kClusterFile));
   EXPECT_THAT(read("file: \"c\" network { kind: RAILS latency_us: 1 }"),
               FailsWith(Mistake{ProblemCode::kUnused, "Cluster.file", 1, 17, here}));
   static_cast<void>(folder.write("c", "file: \"c\""));

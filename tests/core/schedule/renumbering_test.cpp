@@ -23,7 +23,7 @@ constexpr AlgorithmChoice kNcclRecursiveDoubling(BaseAlgorithm::kNccl,
                                                  BaseAlgorithm::kRecursiveDoubling);
 
 /// Returns a cluster of `workers` machines, each with `gpus` GPUs and a CPU.
-std::shared_ptr<const Cluster> cluster_of(int workers, int gpus) {
+std::shared_ptr<const Cluster> cluster_with(int workers, int gpus) {
   Network network;
   network.latency = microseconds(1);
   return std::make_shared<Cluster>(std::vector<WorkerGroup>{{test::switch_machine(gpus), workers}},
@@ -115,7 +115,7 @@ std::vector<OnMachines> cases() {
             c.strategy.collective = kind;
             c.strategy.out_of_place = !can_be_in_place(kind);
             if (has_blocks(kind) && elements % (workers * gpus) != 0) continue;
-            if (!problems_of(c.strategy, *cluster_of(workers, gpus)).empty()) continue;
+            if (!problems_of(c.strategy, *cluster_with(workers, gpus)).empty()) continue;
             all.push_back(c);
           }
         }
@@ -128,7 +128,7 @@ std::vector<OnMachines> cases() {
 TEST(Renumbering, DoesNotChangeSchedulesThatReportThisSymmetry) {
   std::map<Found, int> found;
   for (const OnMachines& c : cases()) {
-    const auto cluster = cluster_of(c.workers, c.gpus);
+    const auto cluster = cluster_with(c.workers, c.gpus);
     const Collective collective =
         make_collective(*cluster, c.strategy, DataType::kFloat32, c.elements, 0);
     for (const Renumbering by : {Renumbering::kShift, Renumbering::kExchange}) {
@@ -163,7 +163,7 @@ TEST(Renumbering, DoesNotChangeSchedulesThatReportThisSymmetry) {
 }
 
 TEST(Renumbering, ChangesSchedulesWithUnequalChunks) {
-  const auto cluster = cluster_of(4, 2);
+  const auto cluster = cluster_with(4, 2);
   for (const AlgorithmChoice algorithm : std::initializer_list<AlgorithmChoice>{
            BaseAlgorithm::kRing, BaseAlgorithm::kNccl, BaseAlgorithm::kHalvingDoubling, kNcclRing,
            kNcclHalvingDoubling}) {
@@ -179,7 +179,7 @@ TEST(Renumbering, ChangesSchedulesWithUnequalChunks) {
 TEST(IdenticalSteps, RepeatTheStepsOnePeriodBefore) {
   std::map<AlgorithmChoice, int> found;
   for (const OnMachines& c : cases()) {
-    const auto cluster = cluster_of(c.workers, c.gpus);
+    const auto cluster = cluster_with(c.workers, c.gpus);
     const Collective collective =
         make_collective(*cluster, c.strategy, DataType::kFloat32, c.elements, 0);
     const Schedule& schedule = *collective.schedule;

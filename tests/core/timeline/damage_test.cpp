@@ -247,7 +247,7 @@ TEST(TimelineDamage, DrawsTheLongestPossibleStep) {
 // --- single bits ---
 
 /// Returns a file with blocks of every kind.
-std::string written() {
+std::string written_timeline() {
   std::ostringstream out;
   TimelineWriter writer(out);
   RunInfo run;
@@ -268,7 +268,7 @@ std::string written() {
 }
 
 TEST(TimelineDamage, ReportsEveryFlippedBitWithItsPosition) {
-  const std::string whole = written();
+  const std::string whole = written_timeline();
   const auto good = TimelineReader::from_bytes(whole, "f");
   ASSERT_TRUE(good && good->complete());
   int with_place = 0;
