@@ -40,12 +40,6 @@ Expected<Axis> parse_axis(const std::string& option, const std::string& written,
   Axis axis;
   const auto type = add_field(axis, option, written.substr(0, equals), written);
   if (!type) return tl::make_unexpected(type.error());
-  if (equals + 1 == written.size()) {
-    return tl::make_unexpected(Error::request(
-        {ProblemCode::kMissing, option},
-        fmt::format("{} {}: the values are missing; expected values, such as 1,2,4 or 1..8*2",
-                    option, written)));
-  }
   auto values = axis_values(**type, written.substr(equals + 1), most);
   if (!values)
     return tl::make_unexpected(

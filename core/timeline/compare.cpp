@@ -194,7 +194,7 @@ std::vector<std::string> Comparison::in_words() const {
                                     more(pack->took)));
   if (last.packs_only_a + last.packs_only_b > 0) {
     sentences.push_back(
-        fmt::format("{} packs of the first timeline and {} packs of the second contain gradients "
+        fmt::format("{} packs of the first timeline and {} of the second contain gradients "
                     "that do not match a pack of the other timeline; these packs are not compared",
                     last.packs_only_a, last.packs_only_b));
   }

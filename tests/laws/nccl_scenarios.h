@@ -11,6 +11,7 @@
 
 #include "core/cluster/machine_file.h"
 #include "core/nccl/collective_time.h"
+#include "core/nccl/machine_communicator.h"
 #include "core/nccl/ofi_plugin.h"
 #include "core/nccl/search/uniform_graphs.h"
 #include "core/nccl/system_of_machine.h"
@@ -66,13 +67,17 @@ inline double predicted_us(const Where& where, std::int64_t bytes,
   EXPECT_TRUE(system) << (system ? "" : system.error().message());
   nccl::Settings settings;
   nccl::see_network(*system, nccl::kDefaultVersion, settings);
-  const auto comm = nccl::uniform_communicator(*system, nccl::kDefaultVersion, settings);
+  const auto known = nccl::on_machines(**machine, *system, std::nullopt, "network", settings,
+                                       nccl::kDefaultVersion);
+  EXPECT_TRUE(known) << (known ? "" : known.error().message());
   const auto parameters = nccl::Parameters::load(shipped_library().folder());
   const auto function = nccl::function_of(kind);
-  if (!function) return nccl::predict_sends(*system, *comm, kind, bytes, *parameters).us();
+  if (!function)
+    return nccl::predict_sends(known->system, known->communicator, kind, bytes, *parameters).us();
   const nccl::Operation operation{*function, bytes};
-  const auto choice = nccl::choose(*comm, nccl::tune(*comm, settings), operation);
-  return nccl::predict(*system, *comm, operation, *choice, *parameters).us();
+  const auto choice =
+      nccl::choose(known->communicator, nccl::tune(known->communicator, settings), operation);
+  return nccl::predict(known->system, known->communicator, operation, *choice, *parameters).us();
 }
 
 }  // namespace tutti::test

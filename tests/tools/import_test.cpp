@@ -82,9 +82,9 @@ TEST(ImportTfConfig, WritesAScenarioThatRuns) {
   EXPECT_THAT(folder.read("s.textproto"), HasSubstr("parameter_server {"));
   const std::string master =
       folder.write("master.json", R"({"cluster": {"master": ["m:1"], "worker": ["a:1", "b:1"]}})");
-  EXPECT_THAT(run_tutti({"import", "tf-config", master}).err, HasSubstr("1 of job master "));
+  EXPECT_THAT(run_tutti({"import", "tf-config", master}).err, HasSubstr("1 task of job master "));
   const Outcome without = run_tutti({"import", "tf-config", config, "--algorithm", "ring"});
-  EXPECT_THAT(without.err, HasSubstr("2 of job ps "));
+  EXPECT_THAT(without.err, HasSubstr("2 tasks of job ps "));
   EXPECT_THAT(without.out, AllOf(HasSubstr("algorithm: \"ring\""), Not(HasSubstr("server"))));
   const Outcome from_environment =
       run_tutti({"import", "tf-config"}, {.environment = {{"TF_CONFIG", kThree}}});

@@ -240,7 +240,7 @@ TEST(Simulate, RefusesFilesThatAreNotScenarios) {
   expect_refused({"simulate", folder.write("empty", "")}, folder,
                  {ProblemCode::kMissing, "Scenario.cluster", 1, 1, folder.file("empty")});
   expect_refused({"simulate", folder.write("binary", std::string("%ELF\0\1\2", 7))}, folder,
-                 {ProblemCode::kSyntax, "", 0, 0, folder.file("binary")});
+                 {ProblemCode::kUnsupported, "", 0, 0, folder.file("binary")});
   expect_refused({"simulate", folder.write("open.json", "{\"cluster\": {")}, folder,
                  {ProblemCode::kSyntax, "", 1, 14, folder.file("open.json")});
 }

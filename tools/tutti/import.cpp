@@ -20,9 +20,10 @@ int import_tf_config(const ImportTfConfigOptions& options, const Environment& en
   scenario.nodes = *core::worker_count(config->cluster, "worker");
   const auto leave_out = [&](const char* job) {
     if (const auto tasks = config->cluster.tasks(job); tasks > 0)
-      print_note(fmt::format(
-          "note: TF_CONFIG: {} task(s) of job {} {} no part in all-reduces and {} ignored\n", tasks,
-          job, tasks == 1 ? "has" : "have", tasks == 1 ? "is" : "are"));
+      print_note(
+          fmt::format("note: TF_CONFIG: {} {} of job {} {} no part in all-reduces and {} ignored\n",
+                      tasks, tasks == 1 ? "task" : "tasks", job, tasks == 1 ? "has" : "have",
+                      tasks == 1 ? "is" : "are"));
   };
   // If TF_CONFIG lists servers, the strategy is ParameterServerStrategy, unless an algorithm is
   // requested.

@@ -146,7 +146,7 @@ TEST(Snippets, MebibytesConvertBackToTheSameNumberOfBytes) {
 TEST(Snippets, HorovodTakesBytesInTheVariableAndMebibytesInTheOption) {
   const Snippet one = of(snippets("algorithm: \"nccl\" bytes_per_pack: 67108864"), "Horovod");
   EXPECT_EQ(one.text, "export HOROVOD_FUSION_THRESHOLD=67108864\n");
-  EXPECT_THAT(one.remark, HasSubstr("--fusion-threshold-mb 64;"));
+  EXPECT_THAT(one.remark, HasSubstr("--fusion-threshold-mb 64)"));
 }
 
 TEST(Snippets, DeepSpeedAndMegatronTakeElements) {

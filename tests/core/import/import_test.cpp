@@ -138,9 +138,10 @@ TEST(Kineto, MergesRanksOnOneClock) {
   EXPECT_EQ(pack.first_start, microseconds(530));
   EXPECT_EQ(pack.last_start, microseconds(570));
   EXPECT_EQ(pack.end, microseconds(830));
-  // The device computes nothing from 530 to 620 µs and from 1010 to 1260 µs.
-  EXPECT_EQ(timeline->steps()[1].communication, microseconds(550));
-  EXPECT_EQ(timeline->steps()[1].exposed, microseconds(90 + 250));
+  // The second rank computes longest. It computes nothing from 570 to 620 µs and from 1050 to 1260
+  // µs.
+  EXPECT_EQ(timeline->steps()[1].communication, microseconds(470));
+  EXPECT_EQ(timeline->steps()[1].exposed, microseconds(50 + 210));
 }
 
 TEST(Kineto, RefusesTwoTracesOfOneRank) {

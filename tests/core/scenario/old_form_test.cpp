@@ -294,8 +294,8 @@ TEST(OldForm, WarningsStateFieldsPositionsAndReplacements) {
       << "syntax errors are reported by the reader";
   const std::string text = "strategy {\n  all_reduce_spec {}  # mine\n  num_packs: 2\n}\n";
   EXPECT_THAT(old_form_warning(text, "f"),
-              AllOf(HasSubstr("f:2:3: warning: strategy.all_reduce_spec is "
-                              "strategy.tensorflow.multi_worker_all_reduce.all_reduce_spec now"),
+              AllOf(HasSubstr("f:2:3: warning: strategy.all_reduce_spec is now "
+                              "strategy.tensorflow.multi_worker_all_reduce.all_reduce_spec"),
                     HasSubstr("f:3:3: warning: strategy.num_packs is"),
                     HasSubstr("  tensorflow {\n    multi_worker_all_reduce {\n      "
                               "all_reduce_spec {}  # mine\n      "

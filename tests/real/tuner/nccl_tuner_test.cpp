@@ -353,7 +353,7 @@ const Malformed kMalformed[] = {
     {"allreduce,x,1,ring,ll,1,1,8\n", ":1:11", "min_bytes: \"x\" is not a whole number"},
     {"allreduce,-1,1,ring,ll,1,1,8\n", ":1:11", "min_bytes: \"-1\" is not a whole number"},
     {"allreduce,0,18446744073709551616,ring,ll,1,1,8\n", ":1:13", "does not fit"},
-    {"allreduce,9,8,ring,ll,1,1,8\n", ":1:13", "max_bytes: \"8\" is below min_bytes"},
+    {"allreduce,9,8,ring,ll,1,1,8\n", ":1:13", "max_bytes: \"8\" is less than min_bytes"},
     {"allreduce,0,1,ring,ll,65,1,8\n", ":1:23", "channels: \"65\" must be from -1 to 64"},
     {"allreduce,0,1,ring,ll,1,0,8\n", ":1:25",
      "nodes: \"0\" must be -1 (which matches any value) or at least 1"},

@@ -23,6 +23,12 @@ Expected<std::vector<core::Axis>> axes_of(const std::string& points,
   for (const std::string& written : over) {
     auto axis = core::parse_axis("--over", written);
     if (!axis) return failed(axis);
+    // An axis with one empty value would only remove the field, which is what --set is for.
+    if (written.ends_with('='))
+      return refused({core::ProblemCode::kMissing, "--over"},
+                     "--over {}: the values are missing; expected values, such as 1,2,4 or 1..8*2 "
+                     "(--set {} removes the field)",
+                     written, written);
     axes.push_back(std::move(*axis));
   }
   return axes;
