@@ -37,7 +37,7 @@ class XspaceReader {
  public:
   XspaceReader(ByteInput& input, const std::string& name, const TakeXspace& take,
                RecordCounts& counts, const std::function<void(double)>& progress)
-      : in_(input, name), name_(name), take_(take), counts_(counts), progress_(progress) {}
+      : in_(input, name), take_(take), counts_(counts), progress_(progress) {}
 
   Expected<XspaceHeader> read() {
     bool found = false;
@@ -378,7 +378,6 @@ class XspaceReader {
   }
 
   XspaceStream in_;
-  const std::string& name_;
   const TakeXspace& take_;
   RecordCounts& counts_;
   const std::function<void(double)>& progress_;

@@ -168,16 +168,16 @@ std::vector<NcclTestsTable> parse_osu(std::string_view text, const std::string& 
 }
 
 NcclTestsTable with_ranks(NcclTestsTable table, std::int64_t ranks) {
-  using Sizes = NcclTestsTable::Sizes;
-  if (table.sizes == Sizes::kKnown || ranks < 1) return table;
-  const bool is_block = table.sizes == Sizes::kBlock;
+  using SizesOf = NcclTestsTable::Sizes;
+  if (table.sizes == SizesOf::kKnown || ranks < 1) return table;
+  const bool is_block = table.sizes == SizesOf::kBlock;
   std::erase_if(table.rows, [&](NcclTestsRow& row) {
     // A block that is not whole, or a size beyond the limit of logs, cannot be predicted.
     if (is_block ? row.bytes > kMaxLogBytes / ranks : row.elements % ranks != 0) return true;
     (is_block ? row.bytes : row.elements) = is_block ? row.bytes * ranks : row.elements / ranks;
     return row.bytes == 0 || row.elements == 0;
   });
-  table.sizes = Sizes::kKnown;
+  table.sizes = SizesOf::kKnown;
   return table;
 }
 

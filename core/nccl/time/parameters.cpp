@@ -91,8 +91,8 @@ constexpr double kSharpStart[kSharpFigures] = {0.8, 31, 1.4};
 constexpr const char* kSharpHow[kSharpFigures] = {
     "published: 20 of an HDR card's 25 GB/s (NVIDIA/nccl issue 320; comment of 2023-01-03)",
     "published: NCCL's own value for CollNetDirect (NVIDIA/nccl src/graph/tuning.cc; since 2.19)",
-    "published: 2.83 us for 8 bytes on 128 hosts with two switch levels (Graham et al.; SHArP; "
-    "COMHPC 2016)"};
+    ("published: 2.83 us for 8 bytes on 128 hosts with two switch levels (Graham et al.; SHArP; "
+     "COMHPC 2016)")};
 
 std::size_t row(GpuGeneration generation) {
   switch (generation) {
