@@ -163,7 +163,10 @@ TEST(CalibrationLaw, ReportsUndeterminedParameters) {
     const CalibratedFigure f = figure(c, name);
     EXPECT_NE(f.determination, Determination::kDetermined) << name;
     EXPECT_EQ(f.value, f.figure.before) << name;
-    EXPECT_THAT(f.why(), testing::HasSubstr("left unchanged, because")) << name;
+    EXPECT_THAT(f.why(),
+                testing::ContainsRegex("left unchanged, because (the measured times hardly "
+                                       "depend on this parameter|.*these measurements)"))
+        << name;
   }
 }
 
