@@ -31,7 +31,13 @@ for compiler in "${compilers[@]}"; do
     [ -z "${SOURCES:-}" ] || unity=OFF
     cmake -S . -B "$folder" -G Ninja -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_CXX_COMPILER_LAUNCHER= \
         -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON -DCMAKE_UNITY_BUILD=$unity -DCMAKE_UNITY_BUILD_BATCH_SIZE=12 -DTUTTI_WINDOW="${TUTTI_WINDOW:-OFF}" >"$folder/configure.log"
-    cmake --build "$folder" --target tutti_proto tutti_real_proto >/dev/null
+    # All sources that the build generates, with their headers.
+    python3 -c '
+import json, os, sys
+folder = os.path.abspath(sys.argv[1])
+files = {entry["file"] for entry in json.load(open(folder + "/compile_commands.json"))}
+print(*(os.path.relpath(name, folder) for name in sorted(files) if name.startswith(folder + "/") and "/Unity/" not in name), sep="\0", end="")
+' "$folder" | xargs -0 ninja -C "$folder" >/dev/null
     git ls-files "${SOURCES:-*.cpp}" | python3 -c '
 import json, shlex, sys
 wanted = {line.strip() for line in sys.stdin}

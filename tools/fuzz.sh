@@ -9,7 +9,9 @@ cd "$(dirname "$0")/.."
 
 seconds=${1:-60}
 targets=("${@:2}")
-[ ${#targets[@]} -gt 0 ] || targets=(control join wire scenario algorithm timeline calibration import nccl_tests nccl_topology execution_trace)
+if [ ${#targets[@]} -eq 0 ]; then
+    for source in tests/fuzz/*_fuzz.cpp; do targets+=("$(basename "$source" _fuzz.cpp)"); done
+fi
 
 tools/install_packages.sh build test dev
 cmake --preset fuzz

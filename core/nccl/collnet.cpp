@@ -20,10 +20,10 @@ std::string why_no_sharp(const System& system) {
 }
 
 bool collnet_is_on(const Communicator& comm, const Settings& settings) {
-  constexpr int kMaxGpus = 8;
+  constexpr int kMaxGpusOfNode = 8;
   if (!settings.collnet.value_or(false) || comm.graphs.collnet_chain.channels == 0) return false;
   if (comm.version < Version{2, 23, 0} && comm.version >= Version{2, 14, 0} &&
-      comm.ranks_of_node() > kMaxGpus)
+      comm.ranks_of_node() > kMaxGpusOfNode)
     return false;
   return comm.nodes > 1 && comm.nodes >= settings.collnet_nodes.value_or(2);
 }

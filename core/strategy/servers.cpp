@@ -45,8 +45,8 @@ CopyRoots copy_roots(HierarchicalCopy::Topology topology, int devices, std::int6
     TUTTI_CHECK(devices == 8, "{} devices", devices);
     // SOURCE: tensorflow/benchmarks batch_allreduce.py, HierarchicalCopyBatchAllReduce
     // (constants.NetworkTopology.GCP_V100).
-    constexpr int kRoots[4][2] = {{0, 5}, {2, 7}, {5, 0}, {7, 2}};
-    const auto& roots = kRoots[index % 4];
+    constexpr int kCopyRoots[4][2] = {{0, 5}, {2, 7}, {5, 0}, {7, 2}};
+    const auto& roots = kCopyRoots[index % 4];
     return {roots[0], roots[1], half};
   }
   // SOURCE: tensorflow/python/distribute/cross_device_utils.py,
