@@ -266,8 +266,10 @@ tl::expected<NcclTunerTable, std::string> nccl_tuner_table(const Scenario& recom
       "the choices that NCCL would make";
   if (example)
     made.remark +=
-        ". The table lists the other collectives too, because the plugin gives only one channel to "
-        "a collective that matches no line. The lines also apply to communicators of other sizes";
+        ". The table lists the other collectives too, because NVIDIA's example plugin gives only "
+        "one "
+        "channel to a collective that matches no line. The lines also apply to communicators of "
+        "other sizes";
   int most = 0;
   for (const nccl::ChoiceRange& line : all_reduces) most = std::max(most, line.choice.channels);
   const bool by_switch = own->communicator.nvls_channels >= most;

@@ -128,9 +128,10 @@ class MscclText : public AlgorithmText {
       Problems& problems) const override {
     const Location whole{program_->file, 0, 0};
     if (!set.empty()) {
-      problems.add({ProblemCode::kUnknownName}, whole,
-                   "MSCCL's XML has no parameters, so \"{}\" cannot be set; remove the field set",
-                   set.front().name);
+      problems.add(
+          {ProblemCode::kUnknownName}, whole,
+          "MSCCL's XML has no parameters, so \"{}\" cannot be set; remove \"set\" from \"custom\"",
+          set.front().name);
       return nullptr;
     }
     if (static_cast<std::size_t>(shape.ranks) != program_->gpus.size()) {

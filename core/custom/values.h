@@ -160,8 +160,8 @@ struct Facts {
 /// if this cannot be proved, reports a problem.
 class ValueBuilder {
  public:
-  /// The callback that receives the code and the text of each problem with the node that is being
-  /// built.
+  /// The callback for problems of the node that is being built. The callback receives the code and
+  /// the text of each problem.
   using Complain = std::function<void(ProblemCode, const std::string&)>;
   ValueBuilder(std::int64_t ranks, std::int64_t per_node);
 

@@ -23,8 +23,9 @@ struct SeedGroup {
   std::vector<std::int64_t> points;  ///< numbers of the points, in ascending order
 };
 
-/// Returns the groups of completed points, in ascending order of their values. `seed` is the index
-/// of run.seed among the fields.
+/// Returns one group for each combination of values of the other fields, in lexicographic order of
+/// SeedGroup::values. Points that were not completed are left out. `seed` is the index of run.seed
+/// among the fields.
 std::vector<SeedGroup> seed_groups(const Space& space,
                                    const std::vector<std::optional<Outcome>>& outcomes,
                                    std::size_t seed);

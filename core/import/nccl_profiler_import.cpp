@@ -212,7 +212,7 @@ void finish_nccl_profiler(MeasuredRun& run) {
     run.world_size = std::max(run.world_size, size);
     if (std::ssize(members[g]) != size)
       run.notes.push_back(
-          fmt::format("communicator {}: there are files of {} ranks, but one of them is of rank "
+          fmt::format("communicator {}: there are files of {} ranks, but the files mention rank "
                       "{}; assumed: the communicator has {} ranks",
                       run.groups[g].name, members[g].size(), size - 1, size));
   }

@@ -135,7 +135,8 @@ class ProgramChecker {
     for (const TaskId root : program_.roots) {
       if (count[root] > 0 || is_root[root])
         add(PlanProblemCode::kDamaged, root,
-            fmt::format("{} is listed as a root twice, or has predecessors", name(root)));
+            fmt::format("{} is listed as a root twice, or although it has predecessors",
+                        name(root)));
       is_root[root] = true;
     }
     for (TaskId t = 0; t < program_.size(); ++t) {

@@ -439,8 +439,9 @@ class WorkloadMaker {
 
   void from_nothing() {
     segments_by_layer();
-    workload_.timing = options_.backward ? "the given totals, divided equally among the layers"
-                                         : "no computation: all gradients are ready at once";
+    workload_.timing = options_.backward
+                           ? "the given time of each pass, divided equally among the layers"
+                           : "no computation: all gradients are ready at once";
   }
 
   const WorkloadOptions& options_;

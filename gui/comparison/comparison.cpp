@@ -372,10 +372,12 @@ Facts Parts::facts(SpanId span) const {
   }
   const SpanId own = rows_->origin(span);
   const auto mine = sources_[side]->span(own.row, own.index);
-  if (!mine || there.size() > 1) {
-    facts.emplace_back(
-        "in " + names_[other],
-        fmt::format("{} spans of this pack on this device (compared as a whole)", there.size()));
+  if (!mine) return facts;
+  if (there.size() > 1) {
+    facts.emplace_back("in " + names_[other],
+                       fmt::format("{} spans of this pack on this device, in another number of "
+                                   "lanes; only whole packs can be compared",
+                                   there.size()));
     return facts;
   }
   const SpanId its = rows_->origin(there.front());

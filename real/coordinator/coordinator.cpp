@@ -494,8 +494,10 @@ void Coordinator::closing_notes(const Expected<void>& done) {
         how_long));
   }
   if (worker_set_.several_machines() && steps_ended_ > 0) {
-    sink_.note(fmt::format("times measured on other machines are accurate to ± {:.3g} µs",
-                           core::to_us(merger_.scenario_time(clock_bound_ns_))));
+    sink_.note(
+        fmt::format("times measured on machines other than the coordinator's are accurate to "
+                    "± {:.3g} µs",
+                    core::to_us(merger_.scenario_time(clock_bound_ns_))));
     for (std::size_t w = 0; w < worker_set_.size(); ++w) {
       if (worker_set_[w].clock.drift_exceeded())
         sink_.note(fmt::format(

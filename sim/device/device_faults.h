@@ -43,8 +43,8 @@ class DeviceFaults {
     return duration;
   }
 
-  /// Returns the idle time that late hosts add on `device` before a backward segment or, if
-  /// `segment` is -1, before the forward pass.
+  /// Returns the time for which `device` idles because its host launches kernels late, before a
+  /// backward segment or, if `segment` is -1, before the forward pass.
   [[nodiscard]] core::Time late(core::PartId device, std::int32_t segment) const {
     core::Time sum;
     const auto entries = late_.find(device.worker);

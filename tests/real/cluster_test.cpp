@@ -111,7 +111,8 @@ std::string note_with(const Kept& kept, const std::string& text) {
 
 /// Returns the accuracy in µs that the note states.
 double bound_of(const Kept& kept) {
-  const std::string note = note_with(kept, "times measured on other machines are accurate to ± ");
+  const std::string note =
+      note_with(kept, "times measured on machines other than the coordinator's are accurate to ± ");
   const auto at = note.find("± ");
   return at == std::string::npos ? -1 : std::stod(note.substr(at + std::string("± ").size()));
 }

@@ -76,8 +76,8 @@ class HeaderCompiler : public CompilerPart {
       if (one.name == parameter.name) value = one.value;
     }
     if (value < -kLargestValue || value > kLargestValue) {
-      complain(ProblemCode::kTooLarge, parameter.at, "{} is too large; the largest number is 2^60",
-               value);
+      complain(ProblemCode::kTooLarge, parameter.at,
+               "{} is out of range; numbers must be from -2^60 to 2^60", value);
       value = 1;
     }
     expressions_.define(parameter.name, values_.constant(value), parameter.at);

@@ -19,7 +19,8 @@ inline std::int64_t capped_product(std::int64_t a, std::int64_t b) {
   return b > 0 && a > kMaxBound / b ? kMaxBound : a * b;
 }
 
-/// Properties of a node, which the compiler needs but the compiled program does not.
+/// The properties of a node that only the compiler needs. The compiled program does not contain
+/// them.
 struct NodeFacts {
   std::int64_t most = 0;         ///< maximum number of steps
   std::int64_t counting = 1;     ///< number of operations needed to count the steps

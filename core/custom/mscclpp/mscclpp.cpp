@@ -159,10 +159,10 @@ class PlanText : public AlgorithmText {
       Problems& problems) const override {
     const Location whole{plan_->file, 0, 0};
     if (!set.empty()) {
-      problems.add(
-          {ProblemCode::kUnknownName}, whole,
-          "execution plans have no parameters, so \"{}\" cannot be set; remove the field set",
-          set.front().name);
+      problems.add({ProblemCode::kUnknownName}, whole,
+                   "execution plans have no parameters, so \"{}\" cannot be set; remove \"set\" "
+                   "from \"custom\"",
+                   set.front().name);
       return nullptr;
     }
     if (static_cast<std::size_t>(shape.ranks) != plan_->gpus.size()) {

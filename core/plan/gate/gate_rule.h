@@ -30,8 +30,8 @@ class GateRule {
   [[nodiscard]] virtual GateScope scope() const = 0;
   [[nodiscard]] virtual std::unique_ptr<Gate> make(GateItems items, GateMembers members,
                                                    const GateRounds& rounds) const = 0;
-  /// True if items may be fused. If true, the collectives of fused items and their durations are
-  /// computed at run time.
+  /// True if items may be fused. If true, the collectives of fused items, and the durations of
+  /// these collectives, are computed at run time.
   [[nodiscard]] virtual bool fuses() const { return false; }
   /// Returns the time between the starts of two rounds; zero if there are no rounds.
   [[nodiscard]] virtual Time cycle() const { return {}; }

@@ -127,9 +127,10 @@ class Tuning {
   core::Expected<core::Time> elsewhere(const core::Scenario& scenario, core::Scaled scaled,
                                        double factor);
   /// Returns a cluster on which the best setting is slower than the current setting, by more than
-  /// the error of the difference; null if there is no such cluster. If different programs move the
-  /// bytes in the two settings, changed links are ignored, because NCCL's times do not depend on
-  /// the links.
+  /// the error of the difference. Returns null if there is no such cluster, or if different
+  /// software moves the gradients in the two settings, such as NCCL and gRPC: NCCL's predicted
+  /// times do not follow changed links, so a cluster with other links says nothing about the better
+  /// setting.
   [[nodiscard]] const Sensitivity* lost_case() const;
   /// Makes the snippets for the recommended setting. Simulates each snippet with the packing that
   /// the framework of the snippet produces. Returns false if interrupted.

@@ -80,9 +80,10 @@ void add_calibrate(CLI::App& app, CalibrateOptions& o) {
   c->add_flag("--suggest", o.suggest,
               "With --cluster: suggest further measurements, ranked by how much they would narrow "
               "the error bands for --nodes nodes");
-  c->add_option("--run", o.timelines,
-                "Without --cluster: timeline files of real runs on this cluster, with any workload "
-                "and strategy")
+  c->add_option(
+       "--run", o.timelines,
+       "Without --cluster: timeline files of real runs on the scenario's cluster, with any "
+       "workload and strategy")
       ->check(not_utf8);
   c->add_option(
        "--log", o.logs,
@@ -115,7 +116,7 @@ void add_validate(CLI::App& app, ValidateOptions& o) {
       "The error of a row is |predicted - measured| / measured.\n"
       "In the overall error, every experiment has the same weight; tables with the same config in "
       "--meta are repetitions of one experiment.\n"
-      "Outliers and tables that are not marked as healthy are excluded from the overall error.\n"
+      "The overall error excludes outliers, and all tables that --meta does not mark as healthy.\n"
       "Coverage is the share of measurements inside the error band of their prediction.\n"
       "Band width (band_width in JSON) is the median ratio of the upper to the lower end of a "
       "band.\n"

@@ -144,7 +144,7 @@ int manual(const ManualOptions& options, const CLI::App& app) {
   if (!options.folder.empty()) {
     if (!options.command.empty())
       return refuse({core::ProblemCode::kConflict, "--folder"},
-                    "--folder writes the pages of all commands; remove the command");
+                    "--folder writes the pages of all commands; name no command with it");
     const auto written = write_pages(app, options.folder);
     return written ? static_cast<int>(kDone) : report(written.error());
   }

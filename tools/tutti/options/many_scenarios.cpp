@@ -47,7 +47,8 @@ void add_explain(CLI::App& app, ExplainOptions& o) {
   CLI::App* c = app.add_subcommand(
       "explain",
       "Explain the step time of a scenario (lower bounds, closed forms, critical path, helpful "
-      "changes), or the differences between the traces of a run and its prediction");
+      "changes) or, if traces of a run are given, the differences between the run and its "
+      "prediction");
   c->footer(
       "Examples:\n"
       "  tutti explain scenarios/04_resnet50_ring.textproto\n"

@@ -205,8 +205,9 @@ void add_perf(CLI::App& app, PerfOptions& o) {
                 "Number of timed iterations of a real run (default 20)");
   c->add_option(
       "-w,--warmup_iters", o.warm_up,
-      "Number of warm-up iterations before the timed iterations of a real run (default 5; for "
-      "collectives that synchronise all ranks, such as all_reduce, 0 is the same as 1)");
+      "Number of warm-up iterations before the timed iterations of a real run (default 5; at "
+      "least 1 is executed for collectives that synchronise all ranks, such as all_reduce, because "
+      "it replaces a barrier)");
   c->add_option("-c,--check", o.check,
                 "Check of the results in a real run: 1 (default); results are checked before and "
                 "after the timed iterations, and predictions have no results to check");
