@@ -69,9 +69,9 @@ class Tuner {
   std::vector<std::int64_t> anywhere();
   [[nodiscard]] std::vector<double> place(std::int64_t point) const;
   std::vector<std::int64_t> candidates();
-  /// Returns a random point that may be evaluated (TunerOptions::rows).
+  /// Returns a random point whose rows are all allowed by TunerOptions::rows.
   std::int64_t random_point();
-  /// True if the point was not evaluated yet and may be evaluated (TunerOptions::rows).
+  /// True if the point was not evaluated yet, and TunerOptions::rows allows each of its rows.
   [[nodiscard]] bool is_new(std::int64_t point) const;
 
   const Space& space_;
