@@ -234,7 +234,7 @@ class StepPicture {
         {StepGraph::Look::kCopy, "copies"},         {StepGraph::Look::kUpdate, "update"},
         {StepGraph::Look::kPack, "pack in flight"}, {StepGraph::Look::kExchange, "exchange"}};
     for (const auto& [look, name] : looks) {
-      const auto has = [look = look](const StepGraph::Box& box) { return box.look == look; };
+      const auto has = [wanted = look](const StepGraph::Box& box) { return box.look == wanted; };
       if (std::none_of(graph_.boxes.begin(), graph_.boxes.end(), has)) continue;
       fits(30 + width_of(name));
       picture_.add(

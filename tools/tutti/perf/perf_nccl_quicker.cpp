@@ -45,9 +45,9 @@ std::optional<FasterSetting> FasterSettings::than(const NcclPerfRow& row,
 /// with this setting.
 std::optional<FasterSetting> FasterSettings::with(const Variables& more, std::int64_t bytes,
                                                   const nccl::Candidate& wanted) {
-  for (const auto& [name, value] : more) {
+  for (const Variables::value_type& variable : more) {
     if (std::any_of(variables_.begin(), variables_.end(),
-                    [&, &name = name](const auto& set) { return set.first == name; }))
+                    [&](const auto& set) { return set.first == variable.first; }))
       return std::nullopt;
   }
   const std::string text = as_text(more);
