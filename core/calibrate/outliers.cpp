@@ -264,11 +264,12 @@ std::vector<std::string> notes_of(const Measurements& measured, bool found) {
           "dominated by their transfer time");
   }
   if (measured.crowded > 0)
-    notes.push_back(
-        fmt::format("messages of {} pairs of devices shared links with other messages, so they "
-                    "were not used to find outliers; rings, and packs launched one after the other "
-                    "(launch: SERIAL), share fewer links",
-                    measured.crowded));
+    notes.push_back(fmt::format(
+        "{} pairs of devices have too few messages that could be used to find outliers, "
+        "because their messages shared links with other messages; links are shared "
+        "less by the algorithm ring, and if packs are launched one after the other "
+        "(launch: SERIAL)",
+        measured.crowded));
   return notes;
 }
 

@@ -57,7 +57,7 @@ class Database {
  public:
   enum class Mode { kRead, kWrite };
   /// Opens a database. kWrite creates the file if it does not exist.
-  /// ERRORS: the file is not a database; it cannot be opened.
+  /// ERRORS: the file cannot be opened; the file is not a database.
   static Expected<Database> open(const std::string& path, Mode mode);
 
   /// Compiles an SQL statement.

@@ -76,7 +76,8 @@ class PytorchReader {
     if (rows == 0)
       return tl::make_unexpected(Error::request(
           {ProblemCode::kMissing, "comms"},
-          "this JSON list has no call in the form of PARAM, which has a field \"comms\"",
+          "this JSON list has no collective: in PARAM's format, a list of calls, the field "
+          "\"comms\" of a call names its collective",
           {name_, 0, 0}));
     trace_.schema = "PARAM";
     return std::move(trace_);

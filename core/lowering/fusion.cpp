@@ -25,7 +25,9 @@ std::string describe_fused(const Plan& plan,
   });
   const auto& last = *sizes.rbegin();
   return fmt::format(
-      "{} gradients were fused into {} all-reduces per step; all-reduces of step {}: {}", gradients,
+      "{} gradients were fused into {} all-reduces per step; sizes of the all-reduces of step {}: "
+      "{}",
+      gradients,
       least == greatest ? std::to_string(least) : fmt::format("{} to {}", least, greatest),
       last.first, in_words(last.second));
 }

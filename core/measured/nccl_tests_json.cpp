@@ -204,7 +204,8 @@ class JsonReader {
       if (!has_time)
         problems_.add(
             {ProblemCode::kMissing, "time"}, at(*value),
-            "time is missing, and bus_bw determines it only if the file lists its devices");
+            "time is missing, and cannot be computed (this needs alg_bw, or bus_bw and the list of "
+            "devices)");
       return std::nullopt;
     }
     NcclTestsTiming timing;

@@ -153,7 +153,7 @@ class ColumnChecker {
     }
     if (task.every_steps < 1)
       add(PlanProblemCode::kNeverTakesPart, t,
-          fmt::format("task {} takes part every {} steps; expected at least 1", t,
+          fmt::format("task {} is executed every {} training steps; expected at least 1", t,
                       task.every_steps));
     if (task.number_stride != 0 && !own)
       add(PlanProblemCode::kNumberOutsideBlock, t,

@@ -290,7 +290,7 @@ class ProgramChecker {
       const Task& one = task(t);
       if (one.every_steps < 1)
         add(PlanProblemCode::kNeverTakesPart, t,
-            fmt::format("{} takes part every {} steps; expected at least 1", name(t),
+            fmt::format("{} is executed every {} training steps; expected at least 1", name(t),
                         one.every_steps));
       if (one.number_stride != 0 && !in_block[t])
         add(PlanProblemCode::kNumberOutsideBlock, t,

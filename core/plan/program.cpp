@@ -29,7 +29,7 @@ TaskId ProgramBuilder::add(const Task& task) {
 
 void ProgramBuilder::edge(TaskId from, TaskId to) {
   TUTTI_CHECK(from >= 0 && from < size() && to >= 0 && to < size(),
-              "an edge from {} to {} of {} tasks", from, to, size());
+              "the edge from task {} to task {} has an end outside the {} tasks", from, to, size());
   edges_.push_back({from, to});
 }
 

@@ -274,12 +274,12 @@ std::vector<std::string> recording_notes(const RecordOptions& record, const Clus
 }
 
 std::string limit_note(Time last, std::int64_t most_spans) {
-  return fmt::format("{}{}{}, because their number is limited to {}", kOnlySpans, kUpTo,
+  return fmt::format("{}{}{}, because at most {} spans are recorded", kOnlySpans, kUpTo,
                      exact(last), most_spans);
 }
 
 std::string limit_note_of_step(std::int32_t step, std::int64_t most_spans) {
-  return fmt::format("{}{} and later steps, because their number is limited to {}",
+  return fmt::format("{}{} and later steps, because at most {} spans are recorded",
                      kOnlySomeFromStep, step, most_spans);
 }
 

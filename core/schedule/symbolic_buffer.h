@@ -55,15 +55,16 @@ class SymbolicBuffer {
 
   [[nodiscard]] std::int64_t elements() const { return elements_; }
   [[nodiscard]] const std::vector<Cell>& cells() const { return cells_; }
-  /// The cells that exactly cover the range [begin, end) of elements. The cells are valid until the
-  /// next call.
-  /// REQUIRES: 0 ≤ begin ≤ end ≤ elements().
+  /// Consecutive cells of the buffer.
   struct Cells {
     Cell* first;
     Cell* last;
     [[nodiscard]] Cell* begin() const { return first; }
     [[nodiscard]] Cell* end() const { return last; }
   };
+  /// Returns the cells that exactly cover the range [begin, end) of elements. Splits cells at the
+  /// ends of the range. The result is valid until the next call of cells_of() or fill().
+  /// REQUIRES: 0 ≤ begin ≤ end ≤ elements().
   Cells cells_of(std::int64_t begin, std::int64_t end);
 
  private:

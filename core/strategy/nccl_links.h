@@ -100,9 +100,9 @@ class NcclLinks {
 /// Returns the number of rings that represent a collective of NCCL with `choice` on `gpus` GPUs per
 /// worker. nullopt means all rings of the machine file. If data follows channels (rings, trees),
 /// there is one ring per channel, but at most the rings of the machine file if it has any. Each
-/// ring leaves a node through one network card. In all other cases (NVLS, networks that reduce,
-/// sends), the rings are those of the machine file; if it has none, there is one ring per GPU, but
-/// at least two.
+/// ring leaves a node through one network card. For NVLS, for reductions by the network, and
+/// for sends and receives, the rings are those of the machine file; if it has none, there is one
+/// ring per GPU, but at least two.
 std::optional<int> channels_of_ways(const nccl::Communicator& communicator,
                                     const std::optional<nccl::Choice>& choice,
                                     const Cluster& cluster, int gpus, bool across_workers);

@@ -137,8 +137,8 @@ class Requirements {
       case ShardLimit::kReplicasOfWorker:
         if (s <= cluster_.replicas_per_worker()) return;
         return problem("shards",
-                       "{} rings are too many, because each ring is a rotation of the {} replicas "
-                       "of a worker; use at most {}",
+                       "{} shards are too many, because each shard has its own ring, which is a "
+                       "rotation of the {} replicas of a worker; use at most {}",
                        s, cluster_.replicas_per_worker(), cluster_.replicas_per_worker());
       case ShardLimit::kOwn: return;
     }

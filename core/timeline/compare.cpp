@@ -199,11 +199,11 @@ std::vector<std::string> Comparison::in_words() const {
                     last.packs_only_a, last.packs_only_b));
   }
   if (together > 0) {
-    sentences.push_back(
-        fmt::format("for {} packs, the first timeline has up to {} channels and the second up to "
-                    "{}, so each of these packs is compared as a whole, from the start of its "
-                    "first channel to the end of its last channel",
-                    together, max_channels_a, max_channels_b));
+    sentences.push_back(fmt::format(
+        "{} packs have different numbers of channels in the two timelines (up to {} in the "
+        "first, up to {} in the second), so each of these packs is compared as a "
+        "whole, from the start of its first channel to the end of its last channel",
+        together, max_channels_a, max_channels_b));
   }
   // Mention missing steps only if some steps were joined. If no steps were joined, one of the
   // timelines may have no lanes at all.

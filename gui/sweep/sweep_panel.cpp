@@ -79,7 +79,8 @@ SweepPanel::SweepPanel(Executors executors, QWidget* parent)
   for (QWidget* const part : {static_cast<QWidget*>(form_), static_cast<QWidget*>(head_),
                               static_cast<QWidget*>(choices_), bar_})
     part->hide();
-  plot_->show_words(tr("Results are drawn here as points complete."));
+  plot_->show_words(
+      tr("The result of each point of the sweep is drawn here when its simulation ends."));
 
   connect(choices_, &SweepChoices::changed, this, [this] { choose(choices_->choice()); });
   connect(plot_, &PlotView::wanted, this, &SweepPanel::open_point);

@@ -17,7 +17,7 @@ class PlayBar : public QWidget {
   Q_OBJECT
 
  public:
-  /// The buttons trigger actions of `cursor`, which `cursor` has added to `actions`. REQUIRES: both
+  /// The buttons trigger the actions that `cursor` has added to `actions`. REQUIRES: both
   /// outlive the bar.
   PlayBar(const TimeCursor& cursor, const Actions& actions);
 

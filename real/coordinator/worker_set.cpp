@@ -285,9 +285,10 @@ std::optional<Error> WorkerSet::check_failures(const std::string& due) {
     if (failure_of(w) || members_[w].gone || children_.ended(w)) return find_cause();
   }
   if (const auto w = silent(longest_silence(timeout_))) {
-    return failed(*w, ProblemCode::kLost,
-                  fmt::format("{} and has not been heard from for {:.3g} s ({})", due,
-                              seconds(Clock::now() - members_[*w].heard), members_[*w].doing));
+    return failed(
+        *w, ProblemCode::kLost,
+        fmt::format("{} and has not been heard from for {:.3g} s (last reported activity: {})", due,
+                    seconds(Clock::now() - members_[*w].heard), members_[*w].doing));
   }
   return standstill();
 }

@@ -213,7 +213,8 @@ Devices::Memory CudaDevices::take(core::Rank rank, std::int64_t bytes, bool for_
         error,
         host ? fmt::format("allocating {} MB more of host memory", bytes / 1'000'000)
              : fmt::format(
-                   "allocating {} MB more, with {} MB of {} in use by this process and {} free",
+                   "allocating {} MB more (this process uses {} MB of the GPU's {} MB; {} MB are "
+                   "free)",
                    bytes / 1'000'000, pool_.bytes_of(near->device) / 1'000'000,
                    near->info.memory_bytes / 1'000'000, left / 1'000'000),
         near);

@@ -87,8 +87,7 @@ class CoordinatorLine {
   bool gone_ = false;
 };
 
-/// Returns an error that says that the coordinator should have sent `what`, but has sent another
-/// message.
+/// Returns the error for a message of the coordinator that came instead of `what`.
 core::Error not_due(const std::string& what);
 
 }  // namespace tutti::real

@@ -462,7 +462,7 @@ TEST(Trace, NotesAboutTheRecordedPartAreRead) {
   EXPECT_EQ(part(core::limit_note(ms * 300, 5)), std::nullopt) << "that is the whole run";
   // Earlier versions wrote these notes.
   EXPECT_EQ(part("recorded spans: only from 60.0 ms to 200 ms"), (TimeRange{ms * 60, ms * 200}));
-  EXPECT_EQ(part("recorded spans: only up to 12.345 ms, because their number is limited to 100"),
+  EXPECT_EQ(part("recorded spans: only up to 12.345 ms, because at most 100 spans are recorded"),
             (TimeRange{Time(), Time(12'345'000'000)}));
   EXPECT_EQ(part("recorded only the spans from 0.150 s on"), (TimeRange{ms * 150, ms * 300}));
   EXPECT_EQ(part("the number of recorded spans was limited to 100"), std::nullopt);

@@ -334,7 +334,7 @@ TEST_F(Window, UnrecordedPartsAreHatchedWithANote) {
   ASSERT_TRUE(open(write("limited.tutti", test::simulated(text, record))));
   EXPECT_TRUE(view().trace()->recorded());
   EXPECT_THAT(window_.status_text().toStdString(),
-              HasSubstr("because their number is limited to 40"));
+              HasSubstr("because at most 40 spans are recorded"));
 }
 
 TEST_F(Window, TheLegendHasRoomForEveryKindAndForWaits) {

@@ -283,16 +283,20 @@ void leave_one_system_out(const std::vector<Row>& rows,
     print(fmt::format("      {}", nccl::ErrorBands::kSizeNames[size]), sizes[size].quality());
   for (const auto& [name, errors] : nodes) print("      " + name, errors.quality());
   print("  8 H100 in one node", eight_h100.quality());
-  print_with_known_factor("      … if each system's factor were known", counted, left_out,
-                          system_of);
+  print_with_known_factor(
+      "      … if predictions were corrected by the median error of each system", counted, left_out,
+      system_of);
   const auto config = [](const Row& row) { return row.model->table().facts.config; };
-  print_with_known_factor("      … if each experiment's factor were known", counted, left_out,
-                          config);
-  print_with_known_factor("      … if each experiment's factor by size were known", counted,
-                          left_out, [&](const Row& row) {
-                            return config(row) + std::to_string(nccl::ErrorBands::size_of(
-                                                     row.model->table().rows[row.index].bytes));
-                          });
+  print_with_known_factor(
+      "      … if predictions were corrected by the median error of each experiment", counted,
+      left_out, config);
+  print_with_known_factor(
+      "      … if predictions were corrected by the median error of each experiment and range of "
+      "sizes",
+      counted, left_out, [&](const Row& row) {
+        return config(row) +
+               std::to_string(nccl::ErrorBands::size_of(row.model->table().rows[row.index].bytes));
+      });
   print("twins: predicted from the table of an identical system", between_twins(rows).quality());
 }
 

@@ -130,11 +130,11 @@ Expected<std::vector<MeasuredPoint>> measured(const std::vector<std::string>& fi
       continue;
     }
     if (begin->starts_with(core::kTimelineMagic))
-      return tl::make_unexpected(
-          Error::request({ProblemCode::kWrongType},
-                         "--promise does not support timelines of Tutti; give the traces from "
-                         "which the timeline was imported, or compare it with another timeline",
-                         {files[i], 0, 0}));
+      return tl::make_unexpected(Error::request(
+          {ProblemCode::kWrongType},
+          "--promise does not read timelines of Tutti; if this timeline was imported, "
+          "give its traces; to compare it with another timeline, omit --promise",
+          {files[i], 0, 0}));
     const auto tables = core::load_nccl_tests(files[i]);
     if (!tables) return failed(tables);
     if (const auto added = add_tables(*tables, points); !added) return failed(added);

@@ -22,7 +22,7 @@ struct InitOptions {
   /// Empty: nccl if the machine has GPUs, and ring otherwise. Unused if there are parameter
   /// servers.
   std::string algorithm;
-  /// The number of parameter servers; 0: an algorithm reduces gradients.
+  /// The number of parameter servers; 0: no servers, gradients are reduced by `algorithm`.
   std::int64_t servers = 0;
   std::string output;  ///< the output file; empty: standard output
   bool force = false;  ///< true: overwrite an existing file

@@ -163,9 +163,11 @@ GroupCode ActionCompiler::compile_group(const GroupText& text) {
   const int count = expressions_.evaluate(text.count);
   const int stride = text.stride < 0 ? values_.constant(1) : expressions_.evaluate(text.stride);
   if (values_.facts(stride).low < 1)
-    complain(ProblemCode::kTooSmall, text.at,
-             "the step from one rank of the group to the next can become {}; it must be at least 1",
-             values_.facts(stride).low);
+    complain(
+        ProblemCode::kTooSmall, text.at,
+        "the group's `step`, the distance between consecutive ranks, can become {}; it must be at "
+        "least 1",
+        values_.facts(stride).low);
   group.first = values_.value(first);
   group.count = values_.value(count);
   group.stride = values_.value(stride);

@@ -60,8 +60,9 @@ using Distribution =
 std::string_view field_of(const Distribution& distribution);
 
 /// Sets all fields of `strategy` that this strategy of tf.distribute, or mode of tf_cnn_benchmarks,
-/// determines on this cluster. ERRORS (complaints, at the field): TensorFlow does not support the
-/// distribution on this cluster. The error has TensorFlow's own message and a remedy.
+/// determines on this cluster. ERRORS: if TensorFlow does not support the distribution on this
+/// cluster, adds a complaint at the distribution's field, with TensorFlow's own message and a
+/// remedy.
 void lower_distribution(const Distribution& distribution, const Cluster& cluster,
                         Strategy& strategy, Complaints& complaints);
 

@@ -165,7 +165,8 @@ void check_flags(const proto::TfCnnBenchmarks& t, std::string_view mode_name, Fi
     if (fields.has(t, field) && !packs)
       fields.complain_at(t, field, ProblemCode::kUnused,
                          "tf_cnn_benchmarks: {} has no effect, because {} reduces each gradient "
-                         "separately; remove it, or set all_reduce_spec or hierarchical_copy",
+                         "separately; remove it, or use replicated with all_reduce_spec or "
+                         "hierarchical_copy",
                          field, mode_name);
   }
 }

@@ -87,8 +87,10 @@ void add_calibrate(CLI::App& app, CalibrateOptions& o) {
       ->check(not_utf8);
   c->add_option(
        "--log", o.logs,
-       "Logs of nccl-tests (such as all_reduce_perf; text or JSON) or tutti perf, or, without "
-       "--cluster, of the OSU micro-benchmarks; measured on all machines of the cluster")
+       "Logs measured on all machines of the cluster: output of nccl-tests (such as "
+       "all_reduce_perf; "
+       "text or JSON), of tutti perf, or of the OSU micro-benchmarks (with --cluster: only of "
+       "OSU's NCCL tests)")
       ->check(not_utf8);
   c->add_flag("--lane-steps", o.lane_steps,
               "Without --cluster: also use the times of the schedule steps in the timelines, so "

@@ -114,7 +114,8 @@ void add_export(CLI::App& app, ExportOptions& o) {
        "or goal-binary (sends, receives and computations of every rank)")
       ->required();
   c->add_option("--format", o.format,
-                "Output format of the summary: text or json (to standard output)")
+                "How the written page is reported: text (a note on standard error) or json (the "
+                "timelines, their completeness and the path, on standard output)")
       ->capture_default_str();
   c->add_option("--table", o.table,
                 "With --to csv: table to write (spans, packs, steps, links or path)")
@@ -180,9 +181,10 @@ void add_convert(CLI::App& app, ConvertOptions& o) {
   c->add_option("files", o.files,
                 "Scenario files to convert; each file is overwritten with its new text")
       ->required();
-  c->add_option("-o,--output", o.output,
-                "Write to this file instead of replacing the scenario file; - for standard output "
-                "(only with a single scenario file)");
+  c->add_option(
+      "-o,--output", o.output,
+      "With a single scenario file: write to this file (- for standard output) instead of "
+      "replacing the scenario file");
   c->add_option("--format", o.format,
                 "Output format of the list of changed fields: text (to standard error) or json")
       ->capture_default_str();
@@ -191,7 +193,7 @@ void add_convert(CLI::App& app, ConvertOptions& o) {
 void add_import(CLI::App& app, ImportOptions& o) {
   CLI::App* c =
       app.add_subcommand("import",
-                         "Convert traces and logs of a run to a timeline or a scenario, "
+                         "Convert traces and logs of a run to a timeline or a scenario; convert "
                          "TensorFlow's TF_CONFIG to a scenario, or an NCCL topology to a cluster");
   c->footer(
       "Examples:\n"

@@ -106,8 +106,8 @@ void add_real(CLI::App* c, RealOptions& o) {
                 "connections can use more bandwidth");
   c->add_option(
        "--worker-network", o.worker_networks,
-       "ADDRESS/BITS: network in which workers may listen for other workers, in addition to "
-       "the address from which they join (repeatable)")
+       "ADDRESS/BITS: network whose addresses workers may also use to listen for other workers; by "
+       "default, a worker may only listen at the address from which it joins (repeatable)")
       ->expected(1)
       ->take_all();
   c->add_flag("--integrity", o.integrity,

@@ -114,8 +114,8 @@ std::string path_part(const Summary& summary) {
 std::string pack_part(const Summary& summary, int rows) {
   const std::vector<core::Report> packs = pack_reports(summary);
   if (packs.empty() || rows == 0) return "";
-  return "packs of the last step, in launch order (times since the start of the step, on the last "
-         "replica)\n" +
+  return "packs of the last step, in launch order (times since the start of the step; ready and "
+         "start: those of the last replica to reach them)\n" +
          table_text(packs, 2, rows) + '\n';
 }
 
