@@ -200,10 +200,11 @@ std::vector<std::string> Comparison::in_words() const {
   }
   if (together > 0) {
     sentences.push_back(fmt::format(
-        "{} packs have different numbers of channels in the two timelines (up to {} in the "
-        "first, up to {} in the second), so each of these packs is compared as a "
-        "whole, from the start of its first channel to the end of its last channel",
-        together, max_channels_a, max_channels_b));
+        "{} different numbers of channels in the two timelines (up to {} in the first, up to {} in "
+        "the second), so each of these packs is compared as a whole, from the start of its first "
+        "channel to the end of its last channel",
+        together == 1 ? "1 pack has" : fmt::format("{} packs have", together), max_channels_a,
+        max_channels_b));
   }
   // Mention missing steps only if some steps were joined. If no steps were joined, one of the
   // timelines may have no lanes at all.

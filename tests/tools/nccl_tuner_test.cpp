@@ -262,7 +262,7 @@ TEST(ComparePromise, RefusesOtherFiles) {
   // A timeline has no times of single sizes.
   const std::string timeline = folder.write("t.tutti", "TUTTITL1");
   expect_refused({"compare", "--promise", promise, timeline}, folder,
-                 HasSubstr("does not support timelines of Tutti"));
+                 HasSubstr("does not read timelines of Tutti"));
   // Nobody writes to this pipe.
   const std::string pipe = folder.file("pipe");
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
