@@ -24,6 +24,14 @@ enum class Inside {
 
 using core::Transport;
 
+/// Returns the highest one-way latency in us, from card to card over one switch, of usual networks
+/// of this transport: that of the links in scenarios/links (a test compares the two). The
+/// parameters of hops between nodes were fitted to such networks.
+/// SOURCE: for EFA, AWS states 15.5 us for the first generation, and up to 35 % less for the third
+/// generation than for the second; for the second, 30 % less than the first is assumed, and for the
+/// fourth the value of the third.
+double usual_latency_us(Transport transport);
+
 /// On Slingshot networks: the component that finds the receive buffer for an incoming message (tag
 /// matching).
 enum class Matching {
@@ -38,9 +46,11 @@ enum class Matching {
 struct Sockets {
   /// The rate at which one thread sends. 0: the transport is not TCP, or hosts add no overhead.
   double thread_gb_per_s = 0;
-  double connection_gb_per_s = 0;  ///< rate of one socket; 0: no limit
-  int threads = 1;                 ///< threads per connection: NCCL_SOCKET_NTHREADS
-  int per_thread = 1;              ///< sockets per thread: NCCL_NSOCKS_PERTHREAD
+  /// The rate of one socket or, on networks other than TCP, of the connection of one channel; 0: no
+  /// limit.
+  double connection_gb_per_s = 0;
+  int threads = 1;           ///< threads per connection: NCCL_SOCKET_NTHREADS
+  int per_thread = 1;        ///< sockets per thread: NCCL_NSOCKS_PERTHREAD
   double host_gb_per_s = 0;  ///< total rate of a host's connections in each direction; 0: no limit
   double overlay_us = 0;     ///< latency in us that the packet encapsulation of an overlay network
                              ///< adds to a hop
@@ -73,6 +83,9 @@ struct System {
   /// True if each received message is followed by a read from the GPU's memory (flush).
   bool flushes = true;
   Transport transport = Transport::kNone;
+  /// The time in us by which the latency that the scenario states, from card to card, exceeds the
+  /// usual latency of the transport (usual_latency_us()).
+  double more_latency_us = 0;
   Matching matching = Matching::kByCpu;  ///< message matching on Slingshot; the default is the
                                          ///< setting that sites with Slingshot recommend for NCCL
   Sockets sockets = {};                  ///< parameters of the TCP transport

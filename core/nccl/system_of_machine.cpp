@@ -82,6 +82,19 @@ HostCpu cpu_of(const Machine& machine, HostCpu usual) {
 
 }  // namespace
 
+double usual_latency_us(Transport transport) {
+  switch (transport) {
+    case Transport::kInfiniband: return 1.5;
+    case Transport::kRoce:
+    case Transport::kSlingshot: return 2.2;
+    case Transport::kEfaV2: return 10.9;
+    case Transport::kEfaV3:
+    case Transport::kEfaV4: return 7.1;
+    default: break;
+  }
+  return is_efa(transport) ? 15.5 : 30;  // TCP, and what replaces it on Google's machines
+}
+
 std::string note_on_nearest_gpu(const Machine& machine) {
   if (machine.gpus().empty()) return "";
   const Part& gpu = part(machine, machine.gpus().front());

@@ -382,6 +382,12 @@ class Nccl {
     if (!system || system->nodes == 1 || !cluster.network()) return system;
     const Network& ours = *cluster.network();
     if (system->transport == Transport::kTcp) system->sockets = sockets(ours, pods ? gpus : 1);
+    if (ours.connection) system->sockets.connection_gb_per_s = to_gb_per_s(*ours.connection);
+    // The stated latency includes the software of the network's own transport.
+    if (!options().transport) {
+      const Transport own = ours.transport == Transport::kNone ? system->transport : ours.transport;
+      system->more_latency_us = std::max(0.0, to_us(ours.latency) - nccl::usual_latency_us(own));
+    }
     // NCCL's parameters already include the overhead of packet headers. The rate of the port is
     // therefore only used if it is clearly lower than the rate of the card.
     constexpr double kHeaders = 0.97;
@@ -395,7 +401,6 @@ class Nccl {
     nccl::Sockets sockets;
     if (network.host && network.host->library == HostLibrary::kNccl)
       sockets = nccl::sockets_of(*network.host);
-    if (network.connection) sockets.connection_gb_per_s = to_gb_per_s(*network.connection);
     sockets.one_flow = network.host_settings.overlay == Overlay::kIpip;
     sockets.pods = pods;
     return sockets;

@@ -75,24 +75,23 @@ inline double per_message(const System& s, int nodes, double wire_bytes, bool wa
   return by_cpu ? p.of(s.transport, NetFigure::kRendezvous) : 0;
 }
 
-/// Returns the latency in us of a hop between nodes for a parameter `figure` of the transport. The
-/// parameters of EFA are those of a message of the first generation without flush: the latency of
-/// the network, and the time of software. Later generations have a shorter latency of the network.
-/// With Simple, a GPU before Hopper that receives data directly from the card (GPUDirect) reads
-/// from its memory through the card (flush), which takes the latency of the network once more.
-/// SOURCE: AWS states 15.5 us for the first generation, and up to 35 % less for the third
-/// generation than for the second; for the second, 30 % less than the first is assumed, and for the
-/// fourth the value of the third.
+/// Returns the latency in us of a hop between nodes for a parameter `figure` of the transport. If
+/// the scenario states a higher latency of the network than usual, the hop takes longer by the
+/// difference. A lower latency changes nothing, because it is within the uncertainty of the
+/// parameters.
+///
+/// The parameters of EFA are those of a message of the first generation without flush: the latency
+/// of the network, and the time of software. With Simple, a GPU before Hopper that receives data
+/// directly from the card (GPUDirect) reads from its memory through the card (flush), which takes
+/// the usual latency of the network once more.
 inline double far_latency(const System& s, NetFigure figure, const Parameters& p) {
-  constexpr double kFirst = 15.5;
   const double us = p.of(s.transport, figure);
-  if (!is_efa(s.transport)) return us;
-  const double network = s.transport == Transport::kEfaV2   ? 10.9
-                         : s.transport >= Transport::kEfaV3 ? 7.1
-                                                            : kFirst;
+  if (!is_efa(s.transport)) return us + s.more_latency_us;
+  const double usual = usual_latency_us(s.transport);
+  const double first = usual_latency_us(Transport::kEfa);
   const bool flush = figure == NetFigure::kHopSimple && s.flushes && s.gpudirect &&
                      s.transport != Transport::kEfaCopies;
-  return std::max(0.0, us - kFirst) + std::min(network, us) + (flush ? network : 0);
+  return std::max(0.0, us - first) + std::min(usual, us) + (flush ? usual : 0) + s.more_latency_us;
 }
 
 /// Returns the number of network cards per node that are in use if there is one process per GPU.
@@ -126,12 +125,15 @@ inline constexpr double kTcpShare = 0.94;
 /// network in which all traffic between two hosts is one flow.
 inline constexpr double kBothWays = 1.2;
 
-/// Returns the total rate in GB/s at which a node sends over sockets, with the connections of
-/// `channels` channels. The host limits the total rate. SOURCE: rings over one socket each: one
+/// Returns the total rate in GB/s at which a node sends with the connections of `channels`
+/// channels. The host limits the total rate of sockets. SOURCE: rings over one socket each: one
 /// ring moves 2.06 GB/s, two rings 2.77 GB/s, four rings 3.28 GB/s and eight rings 3.75 GB/s
 /// (NVIDIA/nccl issue 209).
-inline double through_sockets(const System& s, double channels) {
-  if (s.sockets.thread_gb_per_s <= 0) return std::numeric_limits<double>::infinity();
+inline double through_connections(const System& s, double channels) {
+  if (s.sockets.thread_gb_per_s <= 0) {
+    return s.sockets.connection_gb_per_s > 0 ? channels * s.sockets.connection_gb_per_s
+                                             : std::numeric_limits<double>::infinity();
+  }
   constexpr double kMoreChannels = 0.3;
   const Sockets& sockets = s.sockets;
   double connection = sockets.threads * sockets.thread_gb_per_s;

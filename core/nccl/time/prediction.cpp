@@ -193,7 +193,7 @@ class Timing {
     const bool one_way = op_.function == Function::kBroadcast || op_.function == Function::kReduce;
     const bool whole_link = s_.card && one_way;
     gb_per_s = std::min(gb_per_s, whole_link ? through_pcie_one_way(s_) : through_pcie(s_, p_));
-    gb_per_s = std::min(gb_per_s * part_of_cards(), through_sockets(s_, channels_));
+    gb_per_s = std::min(gb_per_s * part_of_cards(), through_connections(s_, channels_));
     return choice_.protocol == Protocol::kLl128 ? gb_per_s * payload(Protocol::kLl128) : gb_per_s;
   }
 

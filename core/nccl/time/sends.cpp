@@ -26,12 +26,12 @@ int far_channels(const Communicator& comm) {
 /// src/enqueue.cc, calcP2pChunkSize, 32 chunks of 128 KiB (up to 2.21); addP2pToPlan (later
 /// releases). The limit of 16 MiB is from measured tables.
 int near_channels(double bytes, const Communicator& comm) {
-  const int most = comm.channels >= 16 ? 32 : 2;
+  const int most = comm.p2p.per_peer;
   const bool later = comm.version >= Version{2, 22, 0};
   int channels = 1;
   if (later) {
     channels = most;
-    while (channels > 1 && channels * comm.ranks > most) channels /= 2;
+    while (channels > 1 && channels * comm.ranks > comm.p2p.channels) channels /= 2;
   }
   const double part = later ? 16777216.0 : 32 * 131072.0;
   while (channels < most && bytes / channels > part) channels *= 2;
@@ -128,13 +128,20 @@ Prediction predict_sends(const System& s, const Communicator& comm, CollectiveKi
                  (peers - 1) * p.of(s.transport, NetFigure::kMessage);
     double cards = s.nics * s.nic_gb_per_s * arriving(s, comm.nodes, p);
     if (kind == CollectiveKind::kAllToAll) cards *= p.of(s.transport, NetFigure::kShuffleShare);
-    cards = std::min({cards, through_pcie(s, p),
-                      through_sockets(s, far_channels(comm) * std::min(gpus, peers))});
+    // Of sockets, the measured rates are those of one peer per GPU. Other connections are all in
+    // use at the same time, up to the number of channels.
+    const double connections = s.sockets.thread_gb_per_s > 0
+                                   ? far_channels(comm) * std::min(gpus, peers)
+                                   : gpus * std::min(far_channels(comm) * peers, comm.p2p.channels);
+    cards = std::min({cards, through_pcie(s, p), through_connections(s, connections)});
     made.cards = {of_node / (cards * kPerUs), of_node};
     narrowest.add(made.cards.us, "network cards");
     const double of_card = std::max(1.0, 1.0 * s.nics / gpus) / s.nics * cards;
     narrowest.add(of_gpu / (of_card * kPerUs), "network cards of a GPU");
-    const double of_channels = far_channels(comm) * p.of(s.transport, NetFigure::kPeerChannel);
+    double channel = p.of(s.transport, NetFigure::kPeerChannel);
+    if (s.sockets.thread_gb_per_s == 0 && s.sockets.connection_gb_per_s > 0)
+      channel = std::min(channel, s.sockets.connection_gb_per_s);
+    const double of_channels = far_channels(comm) * channel;
     narrowest.add(of_pair / (of_channels * kPerUs), "channels between two ranks");
   };
   made.hops = gpus > 1 ? near_hop : 0;

@@ -369,6 +369,22 @@ TEST(NcclTime, MulticastInARackHasItsOwnRateAndWaitsForAllHeads) {
   EXPECT_NEAR(made(rack, "blackwell.nvls_latency", 50).hops, 50.0 * std::max(8, heads) / 8, 1e-9);
 }
 
+TEST(NcclTime, MessagesUseTheChannelsPerPeerOfThePointToPointRules) {
+  const Parameters parameters = shipped();
+  const System s = machine("dgx2", 1);
+  const Communicator comm = communicator(s);
+  ASSERT_EQ(comm.p2p.per_peer, 16) << "two per NVLink, rounded up to a power of two";
+  const auto gb_per_s = [&](const Communicator& one) {
+    constexpr std::int64_t kBytes = 1 << 30;
+    return kBytes / predict_sends(s, one, CollectiveKind::kSendReceive, kBytes, parameters).us() /
+           1e3;
+  };
+  EXPECT_GT(gb_per_s(comm), 0.8 * 150) << "six NVLinks of 25 GB/s";
+  Communicator few = comm;
+  few.p2p.per_peer = 2;
+  EXPECT_NEAR(gb_per_s(few), 2 * parameters.of(s.generation, GpuFigure::kPeerChannel), 1);
+}
+
 TEST(NcclTime, EverySendAndReceiveHasATime) {
   const Parameters parameters = shipped();
   for (const OnMachines& setup : kSetups) {

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <map>
 
 #include <fmt/format.h>
@@ -12,6 +14,7 @@
 #include "core/cluster/network_link.h"
 #include "core/nccl/cluster_text.h"
 #include "core/nccl/collective_time.h"
+#include "core/nccl/system.h"
 #include "core/proto/scenario.pb.h"
 #include "core/scenario/nccl_model.h"
 #include "core/scenario/network_reader.h"
@@ -108,6 +111,35 @@ TEST(TransportOfFiles, EveryShippedLinkStatesIt) {
   }
 }
 
+TEST(TransportOfFiles, UsualLatenciesAreThoseOfTheShippedLinks) {
+  std::map<Transport, double> highest;
+  for (const auto& [name, transport] : shipped_links()) {
+    const auto file = test::shipped_library().read(Library::Kind::kLink, name, "");
+    const auto link = read_network_link((*file)->text, (*file)->path);
+    ASSERT_TRUE(link) << link.error().message();
+    highest[transport] = std::max(highest[transport], to_us(link->latency));
+  }
+  for (const auto& [transport, us] : highest)
+    EXPECT_EQ(nccl::usual_latency_us(transport), us) << to_string(transport);
+}
+
+/// A hop cannot take less time than the network needs for one bit.
+TEST(TransportOfFiles, HigherLatenciesLengthenEveryHopBetweenNodes) {
+  const double usual = us({"latency_us: 1.5", ""});
+  EXPECT_EQ(us({"latency_us: 0.5", ""}), usual);
+  const double slow = us({"latency_us: 1001.5", ""});
+  const double hops = (slow - usual) / 1000;
+  EXPECT_GE(hops, 1);
+  EXPECT_NEAR(hops, std::round(hops), 1e-3);
+}
+
+TEST(TransportOfFiles, SlowConnectionsLimitNcclOverVerbsToo) {
+  const double whole = us({"link: \"hdr\"", ""});
+  const double slow = us({"link: \"hdr\" connection_gb_per_s: 0.01", ""});
+  EXPECT_GT(slow, 2 * whole);
+  EXPECT_EQ(us({"link: \"hdr\" connection_gb_per_s: 1000", ""}), whole);
+}
+
 TEST(TransportOfFiles, EveryNicOfAShippedMachineStatesIt) {
   for (const std::string& name : test::shipped_library().names(Library::Kind::kMachine)) {
     const auto file = test::shipped_library().read(Library::Kind::kMachine, name, "");
@@ -177,8 +209,8 @@ TEST(TransportOfFiles, OneGibibyteOverRoceIsFasterThanOverSockets) {
 }
 
 TEST(TransportOfFiles, IsNotInferredFromDescriptions) {
-  const std::string prose = "latency_us: 2 source: \"TCP over Ethernet, EFA and Slingshot\" ";
-  const double infiniband = us({"latency_us: 2", "network: \"infiniband\""});
+  const std::string prose = "latency_us: 1.5 source: \"TCP over Ethernet, EFA and Slingshot\" ";
+  const double infiniband = us({"latency_us: 1.5", "network: \"infiniband\""});
   EXPECT_EQ(us({prose + "transport: INFINIBAND", ""}), infiniband);
   EXPECT_EQ(us({prose, ""}), infiniband) << "as the machine's cards state";
   EXPECT_EQ(us({"link: \"ethernet-100\" transport: TCPXO", ""}),
