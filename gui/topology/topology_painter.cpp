@@ -78,15 +78,16 @@ class TopologyPainter {
     painter_.setBrush(colour(theme().band));
     painter_.drawRoundedRect(box, 6, 6);
     // The text has to fit next to the link of the first network card. Where it would be too small
-    // to read, only the number of the worker is drawn, in a larger size.
+    // to read, or too long, only the number of the worker is drawn.
     constexpr double kUnits = 11, kReadable = 8;  // in units of the layout, and in pixels
     const bool readable = kUnits * scale_ >= kReadable;
     QFont small = font_;
     if (readable) small.setPixelSize(static_cast<int>(kUnits));
     painter_.setFont(small);
+    const QString whole = QStringLiteral("worker %1").arg(worker.worker);
+    const bool fits = 3 * painter_.fontMetrics().horizontalAdvance(whole) <= box.width();
     text(box.adjusted(6, 3, -8, 0), Qt::AlignLeft | Qt::AlignTop,
-         (readable ? QStringLiteral("worker %1") : QStringLiteral("w%1")).arg(worker.worker),
-         theme().faint_text);
+         readable && fits ? whole : QStringLiteral("w%1").arg(worker.worker), theme().faint_text);
     painter_.setFont(font_);
   }
 
