@@ -13,6 +13,7 @@
 
 #include <QFileDialog>
 #include <QFileInfo>
+#include <QKeyEvent>
 #include <QLabel>
 #include <QLineEdit>
 #include <QListWidget>
@@ -60,6 +61,23 @@ QString description_of(const core::FieldType& type) {
   return QObject::tr("A group with the fields %1.").arg(fields.join(QStringLiteral(", ")));
 }
 
+/// A scroll area whose keys have priority over the window's shortcuts, which use the same keys.
+class KeyScrollArea : public QScrollArea {
+ protected:
+  bool event(QEvent* event) override {
+    if (event->type() == QEvent::ShortcutOverride) {
+      switch (static_cast<QKeyEvent*>(event)->key()) {
+        case Qt::Key_Up:
+        case Qt::Key_Down:
+        case Qt::Key_PageUp:
+        case Qt::Key_PageDown: event->accept(); return true;
+        default: break;
+      }
+    }
+    return QScrollArea::event(event);
+  }
+};
+
 }  // namespace
 
 ScenarioEditor::ScenarioEditor(const core::Library& library, QString recovery_folder,
@@ -77,7 +95,7 @@ ScenarioEditor::ScenarioEditor(const core::Library& library, QString recovery_fo
       text_(new TextEditor),
       sides_(new QSplitter),
       card_(new QLabel),
-      about_(new QScrollArea),
+      about_(new KeyScrollArea),
       help_(new QLabel),
       broken_(new QLabel),
       list_(new QListWidget),

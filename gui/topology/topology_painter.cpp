@@ -86,8 +86,12 @@ class TopologyPainter {
     painter_.setFont(small);
     const QString whole = QStringLiteral("worker %1").arg(worker.worker);
     const bool fits = 3 * painter_.fontMetrics().horizontalAdvance(whole) <= box.width();
-    text(box.adjusted(6, 3, -8, 0), Qt::AlignLeft | Qt::AlignTop,
-         readable && fits ? whole : QStringLiteral("w%1").arg(worker.worker), theme().faint_text);
+    const QString shown = readable && fits ? whole : QStringLiteral("w%1").arg(worker.worker);
+    const QRectF place = box.adjusted(6, 3, -8, 0);
+    text(place, Qt::AlignLeft | Qt::AlignTop, shown, theme().faint_text);
+    const QFontMetricsF metrics = painter_.fontMetrics();
+    worker_names_.emplace_back(place.topLeft(),
+                               QSizeF(metrics.horizontalAdvance(shown), metrics.height()));
     painter_.setFont(font_);
   }
 
@@ -198,8 +202,9 @@ class TopologyPainter {
     QFont small = font_;
     small.setPixelSize(static_cast<int>(std::lround(unit)));
     painter_.setFont(small);
-    // Numbers must cover neither the names of devices nor messages.
+    // Numbers must cover neither the names of workers and devices nor messages.
     std::vector<QRectF> taken = boxes_of_flights();
+    taken.insert(taken.end(), worker_names_.begin(), worker_names_.end());
     for (std::size_t n = 0; n < scene_.topology.nodes().size(); ++n) {
       if (scene_.topology.nodes()[n].kind != Kind::kNetwork)
         taken.push_back(rect_of(scene_.layout.nodes[n]));
@@ -207,12 +212,16 @@ class TopologyPainter {
     for (std::size_t l = 0; l < scene_.moment.loads.size(); ++l) {
       const double load = scene_.moment.loads[l];
       if (load < kMinShownLoad) continue;
-      const Point middle = along(scene_.layout.links[l], 0.5);
-      const QRectF box(middle.x - 1.5 * unit, middle.y - 0.7 * unit, 3 * unit, 1.4 * unit);
-      const bool free =
-          visible(box) && std::none_of(taken.begin(), taken.end(),
-                                       [&](const QRectF& t) { return t.intersects(box); });
-      if (!free) continue;
+      QRectF box;
+      for (const double at : {0.5, 0.7, 0.3}) {
+        const Point place = along(scene_.layout.links[l], at);
+        const QRectF tried(place.x - 1.5 * unit, place.y - 0.7 * unit, 3 * unit, 1.4 * unit);
+        const bool free = visible(tried) && std::none_of(taken.begin(), taken.end(), [&](auto& t) {
+                            return t.intersects(tried);
+                          });
+        if (free && box.isNull()) box = tried;
+      }
+      if (box.isNull()) continue;
       taken.push_back(box);
       QColor under = colour(theme().background);
       under.setAlpha(225);
@@ -299,6 +308,7 @@ class TopologyPainter {
   QRectF seen_;
   double scale_;
   QFont font_;
+  std::vector<QRectF> worker_names_;  ///< boxes of the names that were drawn
 };
 
 }  // namespace

@@ -25,6 +25,7 @@
 #include "gui/editor/form_view.h"
 #include "gui/editor/text_editor.h"
 #include "tests/gui/editor_fixture.h"
+#include "tests/gui/simulated.h"
 #include "tests/support/clusters.h"
 
 namespace tutti::gui {
