@@ -19,6 +19,7 @@
 #include <QListWidget>
 #include <QLocale>
 #include <QMessageBox>
+#include <QPainter>
 #include <QPushButton>
 #include <QScrollArea>
 #include <QScrollBar>
@@ -31,6 +32,7 @@
 #include "gui/documents/examples.h"
 #include "gui/editor/form_view.h"
 #include "gui/editor/text_editor.h"
+#include "gui/paint/focus.h"
 
 namespace tutti::gui {
 
@@ -61,8 +63,16 @@ QString description_of(const core::FieldType& type) {
   return QObject::tr("A group with the fields %1.").arg(fields.join(QStringLiteral(", ")));
 }
 
-/// A scroll area whose keys have priority over the window's shortcuts, which use the same keys.
+/// A scroll area that shows whether it has the focus. Its keys have priority over the window's
+/// shortcuts, which use the same keys.
 class KeyScrollArea : public QScrollArea {
+ public:
+  KeyScrollArea() {
+    constexpr int kFocusFrame = 2;
+    setFrameShape(NoFrame);
+    setViewportMargins(kFocusFrame, kFocusFrame, kFocusFrame, kFocusFrame);
+  }
+
  protected:
   bool event(QEvent* event) override {
     if (event->type() == QEvent::ShortcutOverride) {
@@ -73,6 +83,12 @@ class KeyScrollArea : public QScrollArea {
         case Qt::Key_PageDown: event->accept(); return true;
         default: break;
       }
+    }
+    // This event is for the margins. The viewport has an event of its own.
+    if (event->type() == QEvent::Paint) {
+      QPainter painter(this);
+      paint_focus(painter, *this);
+      return true;
     }
     return QScrollArea::event(event);
   }
@@ -170,9 +186,6 @@ QWidget* ScenarioEditor::make_form_side() {
   about_->setWidgetResizable(true);
   about_->setObjectName(QStringLiteral("about"));
   about_->setAccessibleName(tr("About the field"));
-  about_->setStyleSheet(
-      QStringLiteral("#about { border: 2px solid transparent; }"
-                     "#about:focus { border-color: palette(highlight); }"));
   about_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   layout->addWidget(about_);
   return side;

@@ -204,7 +204,6 @@ class TopologyPainter {
     painter_.setFont(small);
     // Numbers must cover neither the names of workers and devices nor messages.
     std::vector<QRectF> taken = boxes_of_flights();
-    taken.insert(taken.end(), worker_names_.begin(), worker_names_.end());
     for (std::size_t n = 0; n < scene_.topology.nodes().size(); ++n) {
       if (scene_.topology.nodes()[n].kind != Kind::kNetwork)
         taken.push_back(rect_of(scene_.layout.nodes[n]));
@@ -212,16 +211,18 @@ class TopologyPainter {
     for (std::size_t l = 0; l < scene_.moment.loads.size(); ++l) {
       const double load = scene_.moment.loads[l];
       if (load < kMinShownLoad) continue;
-      QRectF box;
-      for (const double at : {0.5, 0.7, 0.3}) {
-        const Point place = along(scene_.layout.links[l], at);
-        const QRectF tried(place.x - 1.5 * unit, place.y - 0.7 * unit, 3 * unit, 1.4 * unit);
-        const bool free = visible(tried) && std::none_of(taken.begin(), taken.end(), [&](auto& t) {
-                            return t.intersects(tried);
-                          });
-        if (free && box.isNull()) box = tried;
-      }
-      if (box.isNull()) continue;
+      const auto box_at = [&](double place) {
+        const Point middle = along(scene_.layout.links[l], place);
+        return QRectF(middle.x - 1.5 * unit, middle.y - 0.7 * unit, 3 * unit, 1.4 * unit);
+      };
+      const auto meets = [](const std::vector<QRectF>& others, const QRectF& box) {
+        return std::any_of(others.begin(), others.end(),
+                           [&](const QRectF& other) { return other.intersects(box); });
+      };
+      constexpr double kMiddle = 0.5, kBelowName = 0.75;
+      QRectF box = box_at(kMiddle);
+      if (meets(worker_names_, box)) box = box_at(kBelowName);
+      if (!visible(box) || meets(taken, box) || meets(worker_names_, box)) continue;
       taken.push_back(box);
       QColor under = colour(theme().background);
       under.setAlpha(225);

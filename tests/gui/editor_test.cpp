@@ -192,6 +192,13 @@ TEST_F(Editor, LongDescriptionsOfFieldsCanBeScrolled) {
   EXPECT_GT(about->verticalScrollBar()->value(), 0);
   editor().form().setCurrentIndex(form().index_of(path({{"workload", 0}, {"batch", 0}})));
   EXPECT_EQ(about->verticalScrollBar()->value(), 0);
+  const auto background = [&] {
+    QApplication::processEvents();
+    return qGray(about->viewport()->grab().toImage().pixel(2, 2));
+  };
+  EXPECT_GT(background(), 180);
+  window_->set_dark(true);
+  EXPECT_LT(background(), 80);
 }
 
 TEST_F(Editor, TheSearchFieldFiltersTheFormByFieldNames) {
