@@ -295,6 +295,38 @@ TEST_F(Window, TheMainStepOfTwoRanksHasAColourOfItsOwn) {
   EXPECT_NE(drawn, looks.back().colour) << "the colour of unknown kinds";
 }
 
+TEST_F(Window, TouchingSpansHaveBordersAndTheirWaitsArePale) {
+  window_.resize(1280, 720);
+  std::ostringstream out;
+  core::TimelineWriter writer(out);
+  writer.begin({});
+  writer.track({0, core::TrackKind::kCompute, 0, "gpu0", 0, -1});
+  constexpr int kSpans = 13;
+  for (int i = 0; i < kSpans; ++i) {
+    core::Span span;
+    span.start = kMs * (10 * i);
+    span.duration = kMs * 10;
+    span.wait = kMs * 4;
+    span.kind = core::SpanKind::kFirstCompute;
+    writer.span(0, span);
+  }
+  writer.end();
+  ASSERT_TRUE(open(write("touching.tutti", out.str())));
+  const QImage image = view().picture(view().size(), 1);
+  const SpanLook& look = light_theme().spans[core::SpanKind::kFirstCompute];
+  for (std::uint32_t i = 0; i < kSpans; ++i) {
+    const QRect box = view().box_of({0, i});
+    ASSERT_GT(box.width(), 25);
+    const auto pixel = [&](int x) { return image.pixel(x, box.bottom() - 3) | 0xff000000; };
+    bool has_border = false;
+    for (int x = box.left() - 1; x <= box.left() + 1; ++x)
+      has_border |= qGray(pixel(x)) < qGray(look.colour);
+    EXPECT_TRUE(has_border) << i;
+    EXPECT_EQ(pixel(box.left() + box.width() / 5), look.waiting) << i;
+    EXPECT_EQ(pixel(box.right() - box.width() / 5), look.colour) << i;
+  }
+}
+
 TEST_F(Window, LabelsOfLowBarsAreReadable) {
   std::ostringstream out;
   core::TimelineWriter writer(out);
