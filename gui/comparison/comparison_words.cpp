@@ -142,6 +142,12 @@ Contents contents_of(const Trace& trace) {
   return contents;
 }
 
+/// True if the run used predicted times of NCCL for all packs. Such a run has no schedule steps.
+bool uses_nccl_model(const RunInfo& run) {
+  return !run.packs.empty() && std::all_of(run.packs.begin(), run.packs.end(),
+                                           [](const auto& pack) { return !pack.nccl.empty(); });
+}
+
 void report_missing(const std::array<Contents, 2>& contents, const Trace& first,
                     const Trace& second, const Names& names, std::vector<std::string>& sentences) {
   const std::array<const Trace*, 2> traces{&first, &second};
@@ -152,7 +158,10 @@ void report_missing(const std::array<Contents, 2>& contents, const Trace& first,
     const Contents &own = contents[s], &other = contents[1 - s];
     tell(own.compute, other.compute, "computation");
     tell(own.packs, other.packs, "packs on single devices");
-    tell(own.lanes, other.lanes, "lanes (recorded with --record steps)");
+    tell(own.lanes, other.lanes,
+         uses_nccl_model(traces[s]->run())
+             ? "lanes (NCCL is simulated without schedule steps; --nccl rings simulates them)"
+             : "lanes (recorded with --record steps)");
     tell(!traces[s]->links().empty(), !traces[1 - s]->links().empty(), "load of links");
     tell(!traces[s]->path().empty(), !traces[1 - s]->path().empty(), "critical path");
     if (!traces[s]->complete())

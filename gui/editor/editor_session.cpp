@@ -9,6 +9,7 @@
 #include <QLineEdit>
 #include <QSaveFile>
 #include <QVBoxLayout>
+#include <utility>
 
 #include "gui/editor/run_bar.h"
 #include "gui/editor/scenario_editor.h"
@@ -37,7 +38,9 @@ EditorSession::EditorSession(Executors executors, QWidget* parent)
   // The error of a run refers to the text that was executed, so an edit of the text clears the
   // error.
   connect(editor_, &ScenarioEditor::edited, this, [this] {
-    if (!running()) bar_->show_words({});
+    if (running()) return;
+    bar_->show_words({});
+    if (!error_words_.isEmpty()) emit message_outdated(std::exchange(error_words_, {}));
   });
   connect(&run_, &ScenarioRun::progress, bar_, &RunBar::show_progress);
   connect(&run_, &ScenarioRun::ended, this, &EditorSession::show_result);
@@ -95,7 +98,7 @@ void EditorSession::offer_reload() {
   if (!editor_->changed_on_disk()) return;
   QString text = tr("%1 has changed on disk.").arg(editor_->title());
   if (editor_->changed()) text += tr(" Reloading replaces your changes; undo brings them back.");
-  notice_->offer(text, tr("&Reload"), [this] {
+  notice_->offer(text, tr("&Reload (Ctrl+R)"), [this] {
     auto read = ScenarioBytes::read(editor_->path()).and_then([this](const ScenarioBytes& file) {
       return editor_->reload(file);
     });
@@ -161,6 +164,7 @@ void EditorSession::run() {
     return emit status_message(bar_->why());
   }
   if (!folder_.isValid()) return bar_->show_words(folder_.errorString());
+  editor_->finish_edit();
   emit status_message({});  // clears the previous error
   bar_->show_running(true);
   bar_->show_words(QString::fromStdString(backend->doing) + QStringLiteral(" …"));
@@ -195,6 +199,7 @@ void EditorSession::show_result(const ScenarioRun::Result& result) {
   if (result.error) {
     editor_->show_error(*result.error);
     words = QString::fromStdString(result.error->message());
+    error_words_ = words;
   } else if (result.stopped) {
     words = result.timeline.isEmpty() ? tr("the run was stopped before a training step ended")
                                       : tr("the run was stopped; the completed steps are shown");

@@ -79,6 +79,8 @@ class EditorSession : public QWidget {
   void status_message(const QString& text);
   /// Emitted when a run has ended without a timeline.
   void run_failed(const QString& why);
+  /// Emitted when the text of an earlier status message no longer applies.
+  void message_outdated(const QString& text);
   void title_changed(const QString& title, bool changed);
   /// Emitted when a run has ended with a timeline.
   void timeline_made(const QString& path);
@@ -99,8 +101,9 @@ class EditorSession : public QWidget {
   RunBar* bar_;
   NoticeBar* notice_;
   FileWatch watch_;
-  QString last_;      ///< path of the last run's timeline
-  QString previous_;  ///< path of the timeline of the run before the last one
+  QString error_words_;  ///< the error of the last run; empty: none, or outdated
+  QString last_;         ///< path of the last run's timeline
+  QString previous_;     ///< path of the timeline of the run before the last one
   ScenarioRun run_;
 };
 

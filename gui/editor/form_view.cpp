@@ -51,6 +51,15 @@ QWidget* FormDelegate::createEditor(QWidget* parent, const QStyleOptionViewItem&
     completer->setFilterMode(Qt::MatchContains);
     completer->setCaseSensitivity(Qt::CaseInsensitive);
     line->setCompleter(completer);
+    // While its list is open, the completer handles the Enter key, and the view does not see the
+    // key. A value that was typed or chosen from the list must not need a second Enter.
+    const auto finish = [self, line] {
+      emit self->commitData(line);
+      emit self->closeEditor(line);
+    };
+    connect(line, &QLineEdit::returnPressed, line, finish, Qt::QueuedConnection);
+    connect(completer, QOverload<const QString&>::of(&QCompleter::activated), line, finish,
+            Qt::QueuedConnection);
   }
   return line;
 }
@@ -114,6 +123,14 @@ int FormView::filter(const QString& text) {
 
 void FormView::go_to_first_match() {
   if (first_match_.isValid()) setCurrentIndex(first_match_);
+}
+
+void FormView::finish_edit() {
+  if (state() != EditingState) return;
+  QWidget* const editor = indexWidget(currentIndex().siblingAtColumn(FormModel::kValue));
+  if (!editor) return;
+  commitData(editor);
+  closeEditor(editor, QAbstractItemDelegate::NoHint);
 }
 
 /// Filters the rows below a row, whose own name does not match. Returns the number of matches.

@@ -47,6 +47,8 @@ class FormView : public QTreeView {
   int filter(const QString& text);
   /// Makes the first field whose name matches the filter the current one.
   void go_to_first_match();
+  /// Takes over the value that is being typed into a field, if there is one.
+  void finish_edit();
 
  signals:
   void current_changed(const QModelIndex& index);

@@ -13,12 +13,16 @@
 
 #include <QFileDialog>
 #include <QFileInfo>
+#include <QKeyEvent>
 #include <QLabel>
 #include <QLineEdit>
 #include <QListWidget>
 #include <QLocale>
 #include <QMessageBox>
+#include <QPainter>
 #include <QPushButton>
+#include <QScrollArea>
+#include <QScrollBar>
 #include <QSplitter>
 #include <QTextDocument>
 #include <QTimer>
@@ -28,6 +32,7 @@
 #include "gui/documents/examples.h"
 #include "gui/editor/form_view.h"
 #include "gui/editor/text_editor.h"
+#include "gui/paint/focus.h"
 
 namespace tutti::gui {
 
@@ -47,6 +52,48 @@ QString shown_problem(const core::Problem& problem, const QString& own) {
   return file.isEmpty() || file == own ? line + words : file + QStringLiteral(", ") + line + words;
 }
 
+/// Returns the comment of the field, or else of its message, in the schema. A group without
+/// comments is described by its fields.
+QString description_of(const core::FieldType& type) {
+  if (!type.help.empty() || !type.message) return QString::fromStdString(type.help);
+  if (!type.message->help.empty()) return QString::fromStdString(type.message->help);
+  QStringList fields;
+  for (const core::FieldType& field : type.message->fields)
+    fields.append(QString::fromStdString(field.name));
+  return QObject::tr("A group with the fields %1.").arg(fields.join(QStringLiteral(", ")));
+}
+
+/// A scroll area that shows whether it has the focus. Its keys have priority over the window's
+/// shortcuts, which use the same keys.
+class KeyScrollArea : public QScrollArea {
+ public:
+  KeyScrollArea() {
+    constexpr int kFocusFrame = 2;
+    setFrameShape(NoFrame);
+    setViewportMargins(kFocusFrame, kFocusFrame, kFocusFrame, kFocusFrame);
+  }
+
+ protected:
+  bool event(QEvent* event) override {
+    if (event->type() == QEvent::ShortcutOverride) {
+      switch (static_cast<QKeyEvent*>(event)->key()) {
+        case Qt::Key_Up:
+        case Qt::Key_Down:
+        case Qt::Key_PageUp:
+        case Qt::Key_PageDown: event->accept(); return true;
+        default: break;
+      }
+    }
+    // This event is for the margins. The viewport has an event of its own.
+    if (event->type() == QEvent::Paint) {
+      QPainter painter(this);
+      paint_focus(painter, *this);
+      return true;
+    }
+    return QScrollArea::event(event);
+  }
+};
+
 }  // namespace
 
 ScenarioEditor::ScenarioEditor(const core::Library& library, QString recovery_folder,
@@ -64,6 +111,7 @@ ScenarioEditor::ScenarioEditor(const core::Library& library, QString recovery_fo
       text_(new TextEditor),
       sides_(new QSplitter),
       card_(new QLabel),
+      about_(new KeyScrollArea),
       help_(new QLabel),
       broken_(new QLabel),
       list_(new QListWidget),
@@ -134,9 +182,12 @@ QWidget* ScenarioEditor::make_form_side() {
   help_->setTextInteractionFlags(Qt::TextSelectableByMouse);
   help_->setAlignment(Qt::AlignTop);
   help_->setContentsMargins(6, 4, 6, 4);
-  help_->setMinimumHeight(4 * fontMetrics().lineSpacing());
-  help_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Minimum);
-  layout->addWidget(help_);
+  about_->setWidget(help_);
+  about_->setWidgetResizable(true);
+  about_->setObjectName(QStringLiteral("about"));
+  about_->setAccessibleName(tr("About the field"));
+  about_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  layout->addWidget(about_);
   return side;
 }
 
@@ -166,7 +217,10 @@ void ScenarioEditor::resizeEvent(QResizeEvent* event) {
   const bool is_new = sides_->orientation() != wanted;
   sides_->setOrientation(wanted);
   const bool narrow = wanted == Qt::Vertical;
-  help_->setMinimumHeight((narrow ? 2 : 4) * fontMetrics().lineSpacing());
+  // Next to each other, form and text have the same width; otherwise, the form has most rows.
+  if (is_new)
+    sides_->setSizes(narrow ? QList<int>{600, 400} : QList<int>{width() / 2, width() / 2});
+  about_->setFixedHeight((narrow ? 4 : 6) * fontMetrics().lineSpacing());
   if (is_new && !facts_.empty()) show_facts();
 }
 
@@ -230,7 +284,10 @@ void ScenarioEditor::set_text(const std::string& text) {
   emit title_changed();
 }
 
+void ScenarioEditor::finish_edit() { form_->finish_edit(); }
+
 bool ScenarioEditor::may_close() {
+  finish_edit();
   if (!changed()) return true;
   QMessageBox question(QMessageBox::Question, tr("Tutti"),
                        tr("Save the changes of %1?").arg(title()),
@@ -248,10 +305,12 @@ bool ScenarioEditor::is_example() const {
 }
 
 bool ScenarioEditor::save() {
+  finish_edit();
   return file_.path.isEmpty() || is_example() ? save_as() : save_to(file_.path);
 }
 
 bool ScenarioEditor::save_as() {
+  finish_edit();
   const QString chosen =
       QFileDialog::getSaveFileName(this, tr("Save the scenario"), is_example() ? title() : path(),
                                    tr("Scenarios (*.textproto *.json);;All files (*)"));
@@ -421,9 +480,10 @@ void ScenarioEditor::show_field() {
   const QModelIndex at = form_->currentIndex();
   if (!at.isValid()) return;
   const QString wrong = model_->problem(at);
-  const QString about = QString::fromStdString(model_->type(at)->help);
+  const QString about = description_of(*model_->type(at));
   help_->setText(wrong.isEmpty() ? about : wrong + QStringLiteral("\n\n") + about);
   help_->setAccessibleDescription(help_->text());
+  about_->verticalScrollBar()->setValue(0);
   const core::Value* const value =
       model_->line(at) == FormModel::Line::kAdd ? nullptr : read_->find(model_->path(at));
   text_->show_range(value && read_->text() == text() ? read_->range(*value)

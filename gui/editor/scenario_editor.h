@@ -13,6 +13,7 @@
 class QLabel;
 class QLineEdit;
 class QListWidget;
+class QScrollArea;
 class QSplitter;
 class QTimer;
 
@@ -61,6 +62,8 @@ class ScenarioEditor : public QWidget {
   /// Saves the text. Asks for a path if the text has no file yet, or is one of Tutti's examples.
   /// Returns false if the text was not saved; the user has already seen the reason.
   bool save();
+  /// Takes over the value that is being typed into a field of the form, if there is one.
+  void finish_edit();
   bool save_as();
   bool save_to(const QString& path);
 
@@ -134,6 +137,7 @@ class ScenarioEditor : public QWidget {
   QSplitter* sides_;
   QLabel* card_;
   std::vector<std::pair<std::string, std::string>> facts_;  ///< those that card_ shows
+  QScrollArea* about_;                                      ///< shows help_
   QLabel* help_;
   QLabel* broken_;
   QListWidget* list_;

@@ -57,6 +57,8 @@ class TextPainter {
   }
 
  private:
+  static constexpr int kWhole = 8;  ///< SpanLook counts in eighths of a line's height
+
   void spans(std::size_t row, const RowTexts& found) {
     const SpanRow& spans = scene_.trace.rows()[row].spans;
     const std::vector<OnPath>& path = scene_.trace.on_path(row);
@@ -75,23 +77,45 @@ class TextPainter {
       // that its spans are packs.
       if (spans.kind(i) == SpanKind::kPackInFlight && !has_room(box, label))
         label = std::to_string(spans.pack(i));
-      // Shorter beginnings, such as "receive…", would be the same for several kinds.
-      if (texts_.width_of(painter_, label) > 2 * box.width()) continue;
+      // A beginning, such as "recei…", would be the same for several kinds.
+      if (!has_room(box, label)) continue;
       const bool faint = scene_.path_only && !is_on_path(path, spans, i);
-      draw(in_bar(box, spans.kind(i)), label,
-           faint ? scene_.theme.faint_text : text_on(colour_of(scene_, spans.kind(i))));
+      draw_on_bar(box, spans.kind(i), label, faint);
     }
-    for (const RowTexts::Run& run : found.runs)
-      draw(in_bar(between(run.from, std::min(run.to, lines_.width())), run.kind),
-           core::span_name(run.kind), on_span(run.kind));
+    for (const RowTexts::Run& run : found.runs) {
+      const QRect box = between(run.from, std::min(run.to, lines_.width()));
+      if (has_room(box, core::span_name(run.kind)))
+        draw_on_bar(box, run.kind, core::span_name(run.kind), scene_.path_only);
+    }
+  }
+
+  /// Draws the label of a bar. A bar that is lower than the text gets a plate in its colour behind
+  /// the text, because the text would otherwise also cover the background, on which it may be
+  /// unreadable.
+  void draw_on_bar(const QRect& box, int kind, const std::string& label, bool faint) {
+    const QRect bar = in_bar(box, kind);
+    if (is_low(kind)) {
+      constexpr int kMargin = 3;
+      QRect plate(0, 0, std::min(bar.width(), texts_.width_of(painter_, label)) + 2 * kMargin,
+                  height_ - 2);
+      plate.moveCenter(bar.center());
+      painter_.fillRect(plate, colour(faint ? scene_.theme.background : colour_of(scene_, kind)));
+    }
+    draw(bar, label, faint ? scene_.theme.faint_text : text_on(colour_of(scene_, kind)));
   }
 
   void steps(const Side& side) {
     for (const core::StepRecord& step : side.steps) {
       const QRect box = box_of(step.start, step.end);
-      if (!box.isEmpty())
-        draw(box, fmt::format("step {} · {}", step.step, core::show(step.end - step.start)),
-             scene_.theme.text);
+      if (box.isEmpty()) continue;
+      // Shows the number alone where there is no room for more.
+      for (const std::string& text :
+           {fmt::format("step {} · {}", step.step, core::show(step.end - step.start)),
+            fmt::format("step {}", step.step), std::to_string(step.step)}) {
+        if (!has_room(box, text)) continue;
+        draw(box, text, scene_.theme.text);
+        break;
+      }
     }
   }
 
@@ -117,8 +141,10 @@ class TextPainter {
     }
   }
 
-  [[nodiscard]] Pixel on_span(int kind) const {
-    return scene_.path_only ? scene_.theme.faint_text : text_on(colour_of(scene_, kind));
+  /// Returns true if bars of this kind fill at most half of the line's height.
+  [[nodiscard]] bool is_low(int kind) const {
+    const SpanLook& look = scene_.theme.spans[static_cast<std::size_t>(kind)];
+    return look.to - look.from <= kWhole / 2;
   }
 
   /// Returns the rectangle of the time range from `start` to `end` in the current line; empty if it
@@ -137,7 +163,6 @@ class TextPainter {
   /// Moves a box to the part of the line's height that spans of this kind fill.
   [[nodiscard]] QRect in_bar(const QRect& box, int kind) const {
     const SpanLook& look = scene_.theme.spans[static_cast<std::size_t>(kind)];
-    constexpr int kWhole = 8;  // SpanLook counts in eighths
     return box.translated(0, (look.from + look.to - kWhole) * height_ / (2 * kWhole));
   }
 

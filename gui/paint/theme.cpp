@@ -30,6 +30,13 @@ SpanLooks span_looks(Pixel background) {
   compute(ComputeKind::kForward, {kSky, 0, 8});
   compute(ComputeKind::kBackward, {kBlue, 0, 8});
   compute(ComputeKind::kUpdate, {kGreen, 0, 8});
+  // Copies and conversions towards the pack fill the upper part of the row, those back from the
+  // pack the lower part.
+  compute(ComputeKind::kCopyIn, {kYellow, 0, 6});
+  compute(ComputeKind::kCopyOut, {kYellow, 2, 8});
+  compute(ComputeKind::kConvert, {kPurple, 0, 6});
+  compute(ComputeKind::kConvertBack, {kPurple, 2, 8});
+  compute(ComputeKind::kOperation, {kPurple, 0, 8});
   compute(ComputeKind::kHostGap, {kGrey, 3, 5});
   set(SpanKind::kPackInFlight, {kOrange, 0, 8});
   set(SpanKind::kChannel, {kOrange, 0, 8});

@@ -78,15 +78,20 @@ class TopologyPainter {
     painter_.setBrush(colour(theme().band));
     painter_.drawRoundedRect(box, 6, 6);
     // The text has to fit next to the link of the first network card. Where it would be too small
-    // to read, only the number of the worker is drawn, in a larger size.
+    // to read, or too long, only the number of the worker is drawn.
     constexpr double kUnits = 11, kReadable = 8;  // in units of the layout, and in pixels
     const bool readable = kUnits * scale_ >= kReadable;
     QFont small = font_;
     if (readable) small.setPixelSize(static_cast<int>(kUnits));
     painter_.setFont(small);
-    text(box.adjusted(6, 3, -8, 0), Qt::AlignLeft | Qt::AlignTop,
-         (readable ? QStringLiteral("worker %1") : QStringLiteral("w%1")).arg(worker.worker),
-         theme().faint_text);
+    const QString whole = QStringLiteral("worker %1").arg(worker.worker);
+    const bool fits = 3 * painter_.fontMetrics().horizontalAdvance(whole) <= box.width();
+    const QString shown = readable && fits ? whole : QStringLiteral("w%1").arg(worker.worker);
+    const QRectF place = box.adjusted(6, 3, -8, 0);
+    text(place, Qt::AlignLeft | Qt::AlignTop, shown, theme().faint_text);
+    const QFontMetricsF metrics = painter_.fontMetrics();
+    worker_names_.emplace_back(place.topLeft(),
+                               QSizeF(metrics.horizontalAdvance(shown), metrics.height()));
     painter_.setFont(font_);
   }
 
@@ -197,7 +202,7 @@ class TopologyPainter {
     QFont small = font_;
     small.setPixelSize(static_cast<int>(std::lround(unit)));
     painter_.setFont(small);
-    // Numbers must cover neither the names of devices nor messages.
+    // Numbers must cover neither the names of workers and devices nor messages.
     std::vector<QRectF> taken = boxes_of_flights();
     for (std::size_t n = 0; n < scene_.topology.nodes().size(); ++n) {
       if (scene_.topology.nodes()[n].kind != Kind::kNetwork)
@@ -206,12 +211,18 @@ class TopologyPainter {
     for (std::size_t l = 0; l < scene_.moment.loads.size(); ++l) {
       const double load = scene_.moment.loads[l];
       if (load < kMinShownLoad) continue;
-      const Point middle = along(scene_.layout.links[l], 0.5);
-      const QRectF box(middle.x - 1.5 * unit, middle.y - 0.7 * unit, 3 * unit, 1.4 * unit);
-      const bool free =
-          visible(box) && std::none_of(taken.begin(), taken.end(),
-                                       [&](const QRectF& t) { return t.intersects(box); });
-      if (!free) continue;
+      const auto box_at = [&](double place) {
+        const Point middle = along(scene_.layout.links[l], place);
+        return QRectF(middle.x - 1.5 * unit, middle.y - 0.7 * unit, 3 * unit, 1.4 * unit);
+      };
+      const auto meets = [](const std::vector<QRectF>& others, const QRectF& box) {
+        return std::any_of(others.begin(), others.end(),
+                           [&](const QRectF& other) { return other.intersects(box); });
+      };
+      constexpr double kMiddle = 0.5, kBelowName = 0.75;
+      QRectF box = box_at(kMiddle);
+      if (meets(worker_names_, box)) box = box_at(kBelowName);
+      if (!visible(box) || meets(taken, box) || meets(worker_names_, box)) continue;
       taken.push_back(box);
       QColor under = colour(theme().background);
       under.setAlpha(225);
@@ -298,6 +309,7 @@ class TopologyPainter {
   QRectF seen_;
   double scale_;
   QFont font_;
+  std::vector<QRectF> worker_names_;  ///< boxes of the names that were drawn
 };
 
 }  // namespace

@@ -73,6 +73,7 @@ ComparisonPanel::ComparisonPanel(TimelineView& view)
     bar->addWidget(choice);
   }
   bar->addStretch(1);
+  words_->setObjectName(QStringLiteral("listed"));
   words_->setTextFormat(Qt::PlainText);
   words_->setIndent(6);
   words_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
@@ -180,7 +181,7 @@ void ComparisonPanel::set_first(std::shared_ptr<const Trace> trace, const QStrin
 void ComparisonPanel::open(const QString& path) {
   if (!first_) return emit failed(tr("%1: open a first timeline before this second one").arg(path));
   stop();
-  emit status_message(tr("opening %1 …").arg(path));
+  emit status_message(tr("opening %1 …").arg(QFileInfo(path).fileName()));
   opener_.open(path);
 }
 
@@ -358,10 +359,9 @@ void ComparisonPanel::report_listed() {
   } else if (listed_.empty()) {
     words_->setText(tr("no differences: all compared durations are equal"));
   } else {
-    words_->setText(
-        tr("rows of %1s: a bar at the bottom means that the time in %2 is longer, and a bar at the "
-           "top that it is shorter; a full bar means a difference of 25 % or more")
-            .arg(text_of(comparison_->apart), second));
+    words_->setText(tr("bars of %1s: at the bottom if %2 is longer, at the top if it is shorter; "
+                       "full from 25 %")
+                        .arg(text_of(comparison_->apart), second));
   }
   words_->setToolTip(words_->text());
 }

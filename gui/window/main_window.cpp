@@ -118,6 +118,8 @@ MainWindow::~MainWindow() {
   sweep_->disconnect(this);
   sweep_->stop_and_wait();
   comparison_->stop();
+  // A later window of this process must find the desktop's palette, to follow its theme.
+  QApplication::setPalette(QPalette());
 }
 
 // --- parts ---
@@ -154,6 +156,9 @@ void MainWindow::make_editor_session() {
   setCentralWidget(middle_);
   session_->hide();
   connect(session_, &EditorSession::status_message, this, &MainWindow::tell);
+  connect(session_, &EditorSession::message_outdated, this, [this](const QString& text) {
+    if (status_text_ == text) tell({});
+  });
   connect(session_, &EditorSession::timeline_made, this, &MainWindow::open);
   connect(session_, &EditorSession::run_failed, this, &MainWindow::failed);
   connect(session_, &EditorSession::title_changed, this,

@@ -119,6 +119,7 @@ class MainWindow : public QMainWindow {
   void make_view_actions();
   void show_menu(const QPoint& global);
   void offer_reload(const QString& path);
+  void reload_changed();
   void make_actions();
   void make_menus();
   /// Adds a dock with a panel. The user can move and close the panel, and show it through the View

@@ -73,6 +73,14 @@ void MainWindow::reload() {
   compared_range_ = view_->view().range();
 }
 
+/// Reloads the scenario if its reload is offered, and the timeline, unless only the scenario has
+/// changed.
+void MainWindow::reload_changed() {
+  const bool is_scenario_offered = session_->isVisible() && session_->notice().isVisible();
+  if (is_scenario_offered) session_->notice().button().click();
+  if (!is_scenario_offered || notice_->isVisible()) reload();
+}
+
 void MainWindow::offer_reload(const QString& path) {
   notice_->offer(tr("%1 has changed on disk. The window shows the content before this change.")
                      .arg(QFileInfo(path).fileName()),
@@ -83,7 +91,7 @@ void MainWindow::begin_to_open(const QString& path) {
   reloading_ = false;
   compared_range_.reset();
   second_.clear();
-  const QString text = tr("opening %1 …").arg(path);
+  const QString text = tr("opening %1 …").arg(QFileInfo(path).fileName());
   progress_->begin(text);
   tell(text);
   opener_.open(path, FileOpener::Wanted::kAnything);
@@ -154,7 +162,7 @@ void MainWindow::choose_second() {
 }
 
 void MainWindow::open_second(const QString& path) {
-  progress_->begin(tr("opening %1 …").arg(path));
+  progress_->begin(tr("opening %1 …").arg(QFileInfo(path).fileName()));
   comparison_->open(path);
 }
 

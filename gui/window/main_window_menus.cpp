@@ -36,8 +36,8 @@ void MainWindow::make_actions() {
                QStringLiteral("R"), [this] { compare_with_last_run(); });
   actions_.add(file, "recover", tr("&Recover unsaved changes…"), QStringLiteral("Ctrl+Alt+R"),
                [this] { offer_recovery(true); });
-  actions_.add(file, "reload", tr("Re&load the timeline"), QStringLiteral("Ctrl+R"),
-               [this] { reload(); });
+  actions_.add(file, "reload", tr("Re&load from disk"), QStringLiteral("Ctrl+R"),
+               [this] { reload_changed(); });
   actions_.add(file, "restore-session", tr("Restore the last &session"),
                QStringLiteral("Ctrl+Shift+T"), [this] { restore_session(); });
   actions_.begin_section(file);

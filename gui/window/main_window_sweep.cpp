@@ -75,6 +75,7 @@ void MainWindow::toggle_sweep() {
 }
 
 void MainWindow::begin_sweep() {
+  session_->editor().finish_edit();
   if (session_->isVisible() || (!sweep_->data() && !session_->editor().text().empty()))
     return sweep_->start_form(session_->editor().text(), session_->editor().path());
   if (sweep_->data()) return sweep_->start_form_again();

@@ -201,6 +201,27 @@ TEST_F(TwoTimelines, KeysChangeTheAlignmentAndKeepTheSelection) {
   EXPECT_EQ(QSettings().value(QStringLiteral("align")).toString().toStdString(), "step");
 }
 
+TEST_F(TwoTimelines, TheNumberOfErrorsIsStatedAfterEveryAlignment) {
+  open_both();
+  const auto words = [&] {
+    return window_->comparison().findChild<QLabel*>(QStringLiteral("listed"))->text();
+  };
+  const QString listed = words();
+  EXPECT_THAT(listed.toStdString(), HasSubstr("at the bottom if real is longer"));
+  for (const Qt::Key key : {Qt::Key_1, Qt::Key_3, Qt::Key_2}) {
+    align(key);
+    EXPECT_EQ(words(), listed) << key;
+  }
+  // An alignment while the errors are being computed starts their computation again.
+  ASSERT_TRUE(opens([&] {
+    QObject::connect(
+        &window_->comparison(), &ComparisonPanel::shown, window_.get(),
+        [&] { window_->comparison().align(Align::kStart); }, Qt::SingleShotConnection);
+    window_->open_both(QString::fromStdString(first_), QString::fromStdString(second_));
+  })) << said_;
+  EXPECT_TRUE(QTest::qWaitFor([&] { return words() == listed; }, 20'000)) << words().toStdString();
+}
+
 TEST_F(TwoTimelines, AKeyChangesTheArrangementWhichIsRemembered) {
   open_both();
   press(Qt::Key_I);

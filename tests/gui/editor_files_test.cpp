@@ -202,6 +202,16 @@ TEST_F(Editor, AFileThatChangesOnDiskIsReloadedAndUndoRestoresTheText) {
   EXPECT_FALSE(notice.isVisible()) << "the window's own changes are not offered";
 }
 
+TEST_F(Editor, AKeyReloadsAScenarioThatHasChangedOnDisk) {
+  const std::string file = own("own.textproto", "name: \"a\"\n");
+  std::ofstream(file) << "name: \"theirs\"\n";
+  ASSERT_TRUE(until([&] { return session().notice().isVisible(); }));
+  press(Qt::Key_R, Qt::ControlModifier);
+  EXPECT_EQ(text(), "name: \"theirs\"\n");
+  EXPECT_FALSE(session().notice().isVisible());
+  EXPECT_EQ(window_->status_text(), QString()) << "no timeline is missing";
+}
+
 TEST_F(Editor, TypingDoesNotHideThatTheFileHasChanged) {
   const std::string file = own("own.textproto", "name: \"a\"\n");
   std::ofstream(file) << "name: \"theirs\"\n";

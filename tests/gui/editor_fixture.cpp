@@ -85,6 +85,7 @@ void Editor::make_window() {
   Executors made = executors();
   if (!examples_.empty()) made.library = core::Library(examples_);
   made.recovery_folder = recovery_folder();
+  made.draw_examples = draws_examples_;
   window_ = std::make_unique<MainWindow>(made);
   QSignalSpy looked(&session().bar(), &RunBar::looked);
   QObject::connect(window_.get(), &MainWindow::opened, window_.get(), [this] { ++opened_; });

@@ -99,6 +99,7 @@ class Editor : public testing::Test {
   std::string said_;
   /// The folder that later windows use for Tutti's scenarios; empty: the folder in the repository.
   std::string examples_;
+  bool draws_examples_ = false;  ///< true: later windows draw pictures of the examples
   bool requested_ = false;
   int opened_ = 0, failed_ = 0;  ///< since the last key or action
 };

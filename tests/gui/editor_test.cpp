@@ -5,9 +5,15 @@
 #include <google/protobuf/util/message_differencer.h>
 #include <gtest/gtest.h>
 
+#include <QAbstractItemView>
 #include <QComboBox>
+#include <QCompleter>
 #include <QLabel>
 #include <QLineEdit>
+#include <QListWidget>
+#include <QScrollArea>
+#include <QScrollBar>
+#include <algorithm>
 #include <filesystem>
 
 #include "core/base/random.h"
@@ -19,6 +25,7 @@
 #include "gui/editor/form_view.h"
 #include "gui/editor/text_editor.h"
 #include "tests/gui/editor_fixture.h"
+#include "tests/gui/simulated.h"
 #include "tests/support/clusters.h"
 
 namespace tutti::gui {
@@ -131,6 +138,69 @@ TEST_F(Editor, TheFormCanBeFilledWithTheKeyboard) {
       << "and what adds one";
 }
 
+TEST_F(Editor, OneEnterTakesOverAValueThatIsSuggested) {
+  own("own.textproto", test::small_scenario("algorithm: \"ring\"", 2, 2));
+  act("form");
+  const core::FieldPath algorithm = path({{"strategy", 0}, {"algorithm", 0}});
+  editor().form().setCurrentIndex(form().index_of(algorithm));
+  press(Qt::Key_Return);
+  auto* const line = qobject_cast<QLineEdit*>(QApplication::focusWidget());
+  ASSERT_TRUE(line);
+  QTest::keyClicks(line, QStringLiteral("psgpu"));
+  QWidget* const list = line->completer()->popup();
+  ASSERT_TRUE(QTest::qWaitFor([&] { return list->isVisible(); }, 5000)) << "psgpu is suggested";
+  QTest::keyClick(list, Qt::Key_Return);
+  QApplication::processEvents();
+  EXPECT_EQ(shown(algorithm), QStringLiteral("psgpu"));
+  EXPECT_TRUE(QTest::qWaitFor([&] { return editor().form().hasFocus(); }, 5000));
+}
+
+TEST_F(Editor, AValueThatIsBeingTypedIsUsedByARunAndSaved) {
+  const std::string file = own("own.textproto", test::small_scenario("algorithm: \"ring\"", 2, 2));
+  const core::FieldPath steps = path({{"run", 0}, {"steps", 0}});
+  const auto type = [&](const char* value) {
+    act("form");
+    editor().form().setCurrentIndex(form().index_of(steps));
+    press(Qt::Key_Return);
+    auto* const line = qobject_cast<QLineEdit*>(QApplication::focusWidget());
+    ASSERT_TRUE(line);
+    line->selectAll();
+    QTest::keyClicks(line, QString::fromLatin1(value));
+  };
+  type("4");
+  press(Qt::Key_F5);
+  ASSERT_TRUE(ran()) << said_;
+  EXPECT_EQ(window_->timeline().trace()->steps().size(), 4u);
+  type("5");
+  press(Qt::Key_S, Qt::ControlModifier);
+  EXPECT_THAT(file_text(file), HasSubstr("steps: 5"));
+}
+
+TEST_F(Editor, LongDescriptionsOfFieldsCanBeScrolled) {
+  window_->resize(1280, 720);
+  open(shipped("04_resnet50_ring"));
+  act("run");
+  ASSERT_TRUE(ran()) << said_;
+  editor().form().setCurrentIndex(form().index_of(path({{"strategy", 0}, {"algorithm", 0}})));
+  QApplication::processEvents();
+  auto* const about = editor().findChild<QScrollArea*>(QStringLiteral("about"));
+  ASSERT_TRUE(about);
+  EXPECT_GT(about->verticalScrollBar()->maximum(), 0) << "the text does not fit";
+  EXPECT_GT(editor().form().viewport()->height(), 100) << "and leaves room for the form";
+  about->setFocus();
+  QTest::keyClick(about, Qt::Key_Down);
+  EXPECT_GT(about->verticalScrollBar()->value(), 0);
+  editor().form().setCurrentIndex(form().index_of(path({{"workload", 0}, {"batch", 0}})));
+  EXPECT_EQ(about->verticalScrollBar()->value(), 0);
+  const auto background = [&] {
+    QApplication::processEvents();
+    return qGray(about->viewport()->grab().toImage().pixel(2, 2));
+  };
+  EXPECT_GT(background(), 180);
+  window_->set_dark(true);
+  EXPECT_LT(background(), 80);
+}
+
 TEST_F(Editor, TheSearchFieldFiltersTheFormByFieldNames) {
   own("own.textproto", "# mine\n");
   FormView& view = editor().form();
@@ -238,6 +308,47 @@ TEST_F(Editor, ErrorsAreMarkedInFormAndTextAndListed) {
   wait_for_check();
   EXPECT_TRUE(editor().problem_texts().isEmpty());
   EXPECT_EQ(form().problem(at), QString());
+}
+
+TEST_F(Editor, ErrorsThatAreUndoneDisappearEverywhere) {
+  const auto problems = [&] {
+    int rows = 0;
+    for (const auto* const list : editor().findChildren<QListWidget*>())
+      rows += list->isVisible() ? list->count() : 0;
+    return rows;
+  };
+  const auto underlines = [&] {
+    const auto marks = editor().text_editor().extraSelections();
+    return std::count_if(marks.begin(), marks.end(), [](const QTextEdit::ExtraSelection& mark) {
+      return mark.format.underlineStyle() == QTextCharFormat::WaveUnderline;
+    });
+  };
+  const std::string right = test::small_scenario("algorithm: \"ring\"", 2, 2);
+  own("own.textproto", right);
+  ASSERT_TRUE(until([&] { return editor().card_text().contains(QStringLiteral("4 GPUs")); }))
+      << editor().card_text().toStdString();
+  const QString facts = editor().card_text();
+  TextEditor& field = editor().text_editor();
+  act("text");
+  ASSERT_TRUE(field.hasFocus());
+  // An unknown field, and a text that cannot be parsed.
+  for (const char* const wrong : {"run { stepz: 5 }", "run {"}) {
+    field.moveCursor(QTextCursor::End);
+    QTest::keyClicks(&field, QString::fromLatin1(wrong));
+    ASSERT_TRUE(until([&] { return problems() > 0; })) << wrong;
+    EXPECT_GT(underlines(), 0);
+    press(Qt::Key_F5);
+    ASSERT_FALSE(ran());
+    EXPECT_NE(session().bar().words(), QString());
+    EXPECT_NE(window_->status_text(), QString());
+    while (editor().changed()) QTest::keyClick(&field, Qt::Key_Z, Qt::ControlModifier);
+    EXPECT_EQ(text(), right);
+    EXPECT_TRUE(until([&] { return problems() == 0; })) << wrong;
+    EXPECT_EQ(underlines(), 0) << wrong;
+    EXPECT_EQ(session().bar().words(), QString()) << "above the form";
+    EXPECT_EQ(window_->status_text(), QString()) << "in the status bar";
+    EXPECT_TRUE(until([&] { return editor().card_text() == facts; }));
+  }
 }
 
 TEST_F(Editor, OldFieldsAreRewrittenOnlyOnRequest) {

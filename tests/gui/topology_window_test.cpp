@@ -360,6 +360,27 @@ TEST_F(TopologyWindow, TimelinesWithFewerRecordsCauseANote) {
   window_.grab();
 }
 
+TEST_F(TopologyWindow, ARunWithoutStepsToRecordIsNotAdvisedToRecordThem) {
+  const std::string nccl =
+      "cluster { workers { machine: \"dgx-a100\" } network { kind: ONE_SWITCH latency_us: 1 } } "
+      "workload { variable { name: \"a\" shape: 1000000 forward_ms: 1 backward_ms: 1 } } "
+      "strategy { algorithm: \"nccl\" } ";
+  open(test::simulated(nccl));
+  EXPECT_THAT(words(), HasSubstr("--nccl rings"));
+  EXPECT_THAT(words(), testing::Not(HasSubstr("--record steps")));
+  // A run of NCCL whose steps are simulated has lanes, and its chunks can be followed.
+  const std::string rings =
+      folder_.write("rings.tutti", test::simulated(nccl + "run { nccl: RINGS }"));
+  const auto why = why_not_opened(window_, [&] {
+    window_.open_both(QString::fromStdString(folder_.file("t.tutti")),
+                      QString::fromStdString(rings));
+  });
+  ASSERT_FALSE(why) << *why;
+  EXPECT_THAT(window_.status_text().toStdString(),
+              testing::AllOf(HasSubstr("has no lanes"), HasSubstr("--nccl rings"),
+                             testing::Not(HasSubstr("--record steps"))));
+}
+
 TEST_F(TopologyWindow, AKeyHidesAndShowsItAtTheTimeOfTheCursor) {
   open_ring();
   ASSERT_TRUE(window_.topology().isVisible());

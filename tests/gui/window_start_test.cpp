@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <QDockWidget>
+#include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
 #include <QScrollBar>
@@ -15,6 +16,8 @@
 
 #include "core/timeline/writer.h"
 #include "gui/editor/form_model.h"
+#include "gui/editor/form_view.h"
+#include "gui/editor/text_editor.h"
 #include "gui/paint/scene.h"
 #include "gui/sweep/sweep_panel.h"
 #include "gui/widgets/example_picture.h"
@@ -101,6 +104,55 @@ TEST_F(Session, TheTimelineOfARunIsNotRestoredButItsScenario) {
   const LastSession last = LastSession::read();
   EXPECT_TRUE(last.timeline.isEmpty()) << last.timeline.toStdString();
   EXPECT_EQ(last.scenario.toStdString(), scenario);
+}
+
+/// The first page of a window that draws pictures of the examples.
+struct FirstPage : Editor {
+  FirstPage() {
+    draws_examples_ = true;
+    make_window();
+    window_->resize(1280, 720);
+    QApplication::processEvents();
+  }
+  QList<ExamplePicture*> pictures() { return window_->findChildren<ExamplePicture*>(); }
+  /// Returns true if the picture has colours of spans besides those of its frame.
+  static bool is_drawn(ExamplePicture& picture) {
+    const QImage image = picture.grab().toImage();
+    const SpanLooks& looks = light_theme().spans;
+    for (int y = 0; y < image.height(); ++y) {
+      for (int x = 0; x < image.width(); ++x) {
+        const QRgb pixel = image.pixel(x, y) | 0xff000000;
+        if (pixel == looks[core::SpanKind::kFirstCompute].colour ||
+            pixel == looks[core::SpanKind::kPackInFlight].colour)
+          return true;
+      }
+    }
+    return false;
+  }
+};
+
+TEST_F(FirstPage, PicturesOfTheExamplesInViewAreDrawn) {
+  ASSERT_GE(pictures().size(), 6);
+  int in_view = 0, below = 0;
+  for (ExamplePicture* const picture : pictures()) {
+    if (picture->visibleRegion().isEmpty()) {
+      ++below;
+      continue;
+    }
+    ++in_view;
+    EXPECT_TRUE(until([&] { return is_drawn(*picture); })) << in_view;
+  }
+  EXPECT_GT(in_view, 0);
+  EXPECT_GT(below, 0) << "only examples in view are simulated at once";
+  ExamplePicture& last = *pictures().back();
+  EXPECT_FALSE(is_drawn(last));
+  window_->welcome().ensureWidgetVisible(&last);
+  EXPECT_TRUE(until([&] { return is_drawn(last); })) << "scrolling simulates the examples in view";
+}
+
+TEST_F(FirstPage, APictureOfThePageHasThePicturesOfAllExamples) {
+  window_->welcome().finish_pictures();
+  for (ExamplePicture* const picture : pictures()) EXPECT_TRUE(is_drawn(*picture));
 }
 
 TEST_F(Window, EscCancelsOpeningAndTheWindowStaysAsItWas) {
@@ -334,6 +386,28 @@ TEST_F(Editor, FieldsThatTheScenarioSetsComeFirst) {
   act("undo");  // so that opening another scenario asks nothing
   own("other.textproto", "name: \"x\"\n");
   EXPECT_EQ(first(0), "name");
+}
+
+TEST_F(Editor, EveryGroupOfTheFormHasADescription) {
+  own("own.textproto", test::small_scenario("algorithm: \"ring\"", 2, 2));
+  const QLabel* about = nullptr;
+  for (const auto* const label : editor().findChildren<QLabel*>()) {
+    if (label->accessibleName() == QStringLiteral("About the field")) about = label;
+  }
+  ASSERT_TRUE(about);
+  for (int row = 0; row < form().rowCount(); ++row) {
+    const QModelIndex at = form().index(row, FormModel::kName);
+    if (!form().type(at)->message) continue;
+    editor().form().setCurrentIndex(at);
+    EXPECT_FALSE(about->text().isEmpty()) << at.data().toString().toStdString();
+  }
+}
+
+TEST_F(Editor, FormAndTextHaveTheSameWidthNextToEachOther) {
+  window_->resize(1280, 720);
+  open(shipped("04_resnet50_ring"));
+  QApplication::processEvents();
+  EXPECT_NEAR(editor().text_editor().width(), editor().form().width(), 20);
 }
 
 /// Shows the panel of the critical path.

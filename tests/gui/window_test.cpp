@@ -233,6 +233,16 @@ TEST_F(Window, ThemesDifferAndAreRemembered) {
   EXPECT_FALSE(QSettings().value(QStringLiteral("dark"), true).toBool());
 }
 
+TEST_F(Window, ANewWindowDoesNotInheritTheThemeOfAnEarlierOne) {
+  const QColor desktop = QApplication::palette().color(QPalette::Window);
+  {
+    MainWindow other;
+    other.set_dark(true);
+    EXPECT_NE(QApplication::palette().color(QPalette::Window), desktop);
+  }
+  EXPECT_EQ(QApplication::palette().color(QPalette::Window), desktop);
+}
+
 TEST_F(Window, ClosingTheWindowStopsOpeningAFile) {
   const std::string path = write("small.tutti", small_timeline());
   window_.show();

@@ -22,6 +22,8 @@
 #include <set>
 #include <sstream>
 
+#include "core/base/file.h"
+#include "core/plan/compute_kind.h"
 #include "core/timeline/writer.h"
 #include "gui/paint/palette.h"
 #include "gui/widgets/details_panel.h"
@@ -34,6 +36,7 @@
 #include "gui/widgets/table.h"
 #include "tests/gui/simulated.h"
 #include "tests/gui/window_fixture.h"
+#include "tests/support/clusters.h"
 
 namespace tutti::gui {
 namespace {
@@ -259,6 +262,99 @@ TEST_F(Window, TheCriticalPathKeepsItsColours) {
   EXPECT_EQ(picture.pixel(on.x(), on.y() + 7), look);
   EXPECT_NE(picture.pixel(off.x(), off.y() + 7), look);
   press(Qt::Key_P);
+}
+
+TEST_F(Window, TheMainStepOfTwoRanksHasAColourOfItsOwn) {
+  window_.resize(1280, 1200);
+  ASSERT_TRUE(open(
+      write("two.tutti", test::simulated(core::read_text_file(test::source_folder() +
+                                                              "/scenarios/01_two_ranks.textproto")
+                                             .value()))));
+  view().open_all();
+  SpanId longest{view().trace()->rows().size(), 0};
+  core::Time length;
+  for (std::size_t r = 0; r < view().trace()->rows().size(); ++r) {
+    const Trace::Row& row = view().trace()->rows()[r];
+    for (SpanRow::Index i = 0; row.track.kind == core::TrackKind::kLane && i < row.spans.size();
+         ++i) {
+      if (row.spans.duration(i) <= length) continue;
+      length = row.spans.duration(i);
+      longest = {r, i};
+    }
+  }
+  ASSERT_GT(length, core::Time());
+  const SpanRow& spans = view().trace()->rows()[longest.row].spans;
+  EXPECT_EQ(core::span_name(spans.kind(longest.index)), "receive-reduce-copy-send");
+  const SpanLooks& looks = light_theme().spans;
+  const QRect box = view().box_of(longest);
+  ASSERT_GT(box.width(), 20);
+  // Right of the part that waits, below the label.
+  const QRgb drawn =
+      view().picture(view().size(), 1).pixel(box.right() - 4, box.bottom() - 2) | 0xff000000;
+  EXPECT_EQ(drawn, looks[static_cast<std::size_t>(spans.kind(longest.index))].colour);
+  EXPECT_NE(drawn, looks.back().colour) << "the colour of unknown kinds";
+}
+
+TEST_F(Window, TouchingSpansHaveBordersAndTheirWaitsArePale) {
+  window_.resize(1280, 720);
+  std::ostringstream out;
+  core::TimelineWriter writer(out);
+  writer.begin({});
+  writer.track({0, core::TrackKind::kCompute, 0, "gpu0", 0, -1});
+  constexpr int kSpans = 13;
+  for (int i = 0; i < kSpans; ++i) {
+    core::Span span;
+    span.start = kMs * (10 * i);
+    span.duration = kMs * 10;
+    span.wait = kMs * 4;
+    span.kind = core::SpanKind::kFirstCompute;
+    writer.span(0, span);
+  }
+  writer.end();
+  ASSERT_TRUE(open(write("touching.tutti", out.str())));
+  const QImage image = view().picture(view().size(), 1);
+  const SpanLook& look = light_theme().spans[core::SpanKind::kFirstCompute];
+  for (std::uint32_t i = 0; i < kSpans; ++i) {
+    const QRect box = view().box_of({0, i});
+    ASSERT_GT(box.width(), 25);
+    const auto pixel = [&](int x) { return image.pixel(x, box.bottom() - 3) | 0xff000000; };
+    bool has_border = false;
+    for (int x = box.left() - 1; x <= box.left() + 1; ++x)
+      has_border |= qGray(pixel(x)) < qGray(look.colour);
+    EXPECT_TRUE(has_border) << i;
+    EXPECT_EQ(pixel(box.left() + box.width() / 5), look.waiting) << i;
+    EXPECT_EQ(pixel(box.right() - box.width() / 5), look.colour) << i;
+  }
+}
+
+TEST_F(Window, LabelsOfLowBarsAreReadable) {
+  std::ostringstream out;
+  core::TimelineWriter writer(out);
+  writer.begin({});
+  writer.track({0, core::TrackKind::kCompute, 0, "gpu0", 0, -1});
+  core::Span span;
+  span.duration = kMs * 100;
+  span.kind = core::SpanKind::kFirstCompute + static_cast<int>(core::ComputeKind::kHostGap);
+  writer.span(0, span);
+  writer.end();
+  ASSERT_TRUE(open(write("gap.tutti", out.str())));
+  for (const bool dark : {false, true}) {
+    window_.set_dark(dark);
+    const Theme& theme = dark ? dark_theme() : light_theme();
+    const QImage image = view().picture(view().size(), 1);
+    const QRect box = view().box_of({0, 0});
+    // The label is in the middle of the bar. Its text has the contrast of a text on the bar, since
+    // no pixel near the text has the colour of the background.
+    for (int x = box.center().x() - 10; x <= box.center().x() + 10; ++x) {
+      for (int y = box.top() + 2; y < box.bottom() - 1; ++y) {
+        const QRgb pixel = image.pixel(x, y) | 0xff000000;
+        ASSERT_NE(pixel, theme.background) << x << ' ' << y;
+        ASSERT_NE(pixel, theme.band) << x << ' ' << y;
+      }
+    }
+    EXPECT_EQ(image.pixel(box.left() + 5, box.center().y()) | 0xff000000,
+              theme.spans[static_cast<std::size_t>(span.kind)].colour);
+  }
 }
 
 /// Returns a timeline of computation on these devices, given as worker and name, with `spans` spans
