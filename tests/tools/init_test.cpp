@@ -16,6 +16,14 @@ TEST(Init, WritesAScenarioThatRuns) {
   EXPECT_EQ(Data(test::parse_or_throw(o.out, "out"))["cluster"].text(), "3 × dgx-a100, 24 GPUs");
 }
 
+TEST(Init, LocatesErrorsOfAModelFile) {
+  const TemporaryFolder folder;
+  const std::string model = folder.write("m.csv", "name,shape\nw,3\n");
+  const Outcome o = run_tutti({"init", "--model", model, "-o", folder.file("a.textproto")});
+  EXPECT_EQ(o.status, 2);
+  EXPECT_THAT(o.err, HasSubstr("m.csv:1:1: there is no column \"type\""));
+}
+
 TEST(Init, PrintsJson) {
   const TemporaryFolder folder;
   EXPECT_THAT(run_tutti({"init", "--list", "--format", "json"}).out, HasSubstr("\"hgx-h100\""));

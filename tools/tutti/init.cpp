@@ -369,9 +369,12 @@ int init(const InitOptions& options, const Environment& environment) {
   // Check that the output is a valid scenario, which also detects errors in the request.
   const auto scenario = core::read_scenario(text, target, library);
   if (!scenario) {
-    // There is no file yet, so errors have no locations.
+    // There is no scenario file yet, so errors in it have no locations. Errors in other files, such
+    // as a model in CSV, keep theirs.
     std::vector<core::Problem> problems = scenario.error().problems();
-    for (core::Problem& problem : problems) problem.where = core::Location();
+    for (core::Problem& problem : problems) {
+      if (problem.where.file == target) problem.where = core::Location();
+    }
     return report(Error(core::ErrorKind::kRequest, std::move(problems)));
   }
   if (options.output.empty() || options.output == "-")
