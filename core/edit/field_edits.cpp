@@ -37,12 +37,8 @@ std::string literal(const FieldType& type, const std::string& written, bool json
       hexadecimal("-?0[xX][0-9a-fA-F]+"),
       quantity(R"(-?\d+(\.\d+)?([KMGT]i?B|[KMGT]B/s|[MGT]bit/s|B|ns|us|ms|s))"),
       name("[A-Za-z_][A-Za-z0-9_]*"), leading_zero(R"(-?0\d.*)");
-  std::string typed = written;
-  if (const std::size_t space = typed.find(' ');
-      space != std::string::npos && space > 0 && is_unit(typed.substr(space + 1)) &&
-      std::isdigit(static_cast<unsigned char>(typed[space - 1])) != 0 &&
-      (type.kind == Kind::kWhole || type.kind == Kind::kNumber))
-    typed.erase(space, 1);
+  const bool number_field = type.kind == Kind::kWhole || type.kind == Kind::kNumber;
+  const std::string typed = number_field ? without_space(written) : written;
   const auto is = [&](const std::regex& what) {
     return typed.size() < 100 && std::regex_match(typed, what);
   };

@@ -47,6 +47,7 @@ def test_sweeps_accept_arrays_ranges_and_generators(small):
         (range(1024, 4096, 1024), [1024, 2048, 3072]),
         ((1024 * n for n in (1, 2)), [1024, 2048]),
         (numpy.int64(1024), [1024]),
+        (["1 KiB", "2KiB"], [1024, 2048]),
     ):
         assert list(small.sweep({field: values}).points[field]) == expected
     with pytest.raises(tutti.RequestError, match="expected a dictionary, such as"):

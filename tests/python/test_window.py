@@ -65,6 +65,7 @@ def test_the_window_shows_a_result_until_it_is_closed(small, temporary, display)
     window.close()
 
 
+@pytest.mark.starts_python
 @needs_window
 def test_the_window_outlives_python(source, temporary, display):
     text = f"""
