@@ -11,6 +11,10 @@ install(FILES README.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT tutti)
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT tutti
   PATTERN "decisions" EXCLUDE)
 
+# Debian's packages refer to the text of the licence in /usr/share/common-licenses, and must not
+# contain it. Therefore it belongs to a component that only `cmake --install` installs.
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT licence)
+
 # Each package has its copyright, its changelog and the exceptions for lintian in the folders that
 # Debian prescribes. The changelog in Debian's format refers to CHANGELOG.md.
 install(FILES CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT tutti)

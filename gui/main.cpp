@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include <QApplication>
+#include <QFile>
+#include <QFileInfo>
 #include <QIcon>
 #include <QScreen>
 #include <QSettings>
@@ -14,6 +16,7 @@
 #include <QTimer>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -21,17 +24,30 @@
 #include "core/base/version.h"
 #include "gui/executors.h"
 #include "gui/options.h"
+#include "gui/trace/marks.h"
 #include "gui/widgets/message_arrows.h"
 #include "gui/widgets/numbers_panel.h"
 #include "gui/widgets/picture_file.h"
+#include "gui/widgets/recent_files.h"
 #include "gui/widgets/welcome_page.h"
 #include "gui/window/comparison_panel.h"
 #include "gui/window/main_window.h"
 
 namespace {
 
-/// Prints only serious messages of Qt. Qt also warns about missing folders and displays.
+/// Prints only serious messages of Qt. Qt also warns about missing folders and displays. If Qt
+/// cannot use the display, ends the program, because Qt would abort it.
 void print_serious_messages(QtMsgType type, const QMessageLogContext&, const QString& text) {
+  if (type == QtFatalMsg && text.contains(QLatin1String("platform plugin"))) {
+    const QByteArray display =
+        qgetenv("DISPLAY").isEmpty() ? qgetenv("WAYLAND_DISPLAY") : qgetenv("DISPLAY");
+    std::fprintf(stderr,
+                 "tutti: the display %s cannot be opened; check that it exists and that this user "
+                 "may use it (over ssh: ssh -X), or use --screenshot FILE to write a picture "
+                 "without a display\n",
+                 display.constData());
+    std::_Exit(2);
+  }
   if (type == QtCriticalMsg || type == QtFatalMsg)
     std::fprintf(stderr, "tutti: %s\n", qUtf8Printable(text));
 }
@@ -62,6 +78,27 @@ class EndsBySignal {
 
   static inline int pipe_[2] = {-1, -1};
   std::optional<QSocketNotifier> notifier_;
+};
+
+/// Deletes a temporary timeline, its marks and its folder (if it is empty then) when the program
+/// ends.
+class DeletedFile {
+ public:
+  /// `path`: the timeline; empty: nothing is deleted.
+  explicit DeletedFile(const QString& path)
+      : path_(path.isEmpty() ? QString() : QFileInfo(path).absoluteFilePath()) {}
+  ~DeletedFile() {
+    if (path_.isEmpty()) return;
+    QFile::remove(path_);
+    QFile::remove(QString::fromStdString(tutti::gui::Marks::path_of(path_.toStdString())));
+    static_cast<void>(::rmdir(QFile::encodeName(QFileInfo(path_).path()).constData()));
+    tutti::gui::forget_file(path_);
+  }
+  DeletedFile(const DeletedFile&) = delete;
+  DeletedFile& operator=(const DeletedFile&) = delete;
+
+ private:
+  QString path_;
 };
 
 void say(const QString& what) { std::fprintf(stderr, "tutti: %s\n", qUtf8Printable(what)); }
@@ -147,7 +184,20 @@ int show_window(QApplication& app, tutti::gui::MainWindow& window,
                 const tutti::gui::Options& options) {
   if (options.file.isEmpty())
     QTimer::singleShot(0, &window, [&window] { window.offer_recovery(); });
-  const auto go = [&window, &options] {
+  // A program that started the window waits until the file is open, and shows the error if there is
+  // one.
+  if (options.opened_fd >= 0) {
+    QObject::connect(&window, &tutti::gui::MainWindow::failed, &app, [](const QString& why) {
+      say(why);
+      QApplication::exit(2);
+    });
+  }
+  const auto go = [&app, &window, &options] {
+    if (options.opened_fd >= 0) {
+      QObject::disconnect(&window, &tutti::gui::MainWindow::failed, &app, nullptr);
+      static_cast<void>(!::write(options.opened_fd, "", 1));
+      ::close(options.opened_fd);
+    }
     const QStringList missing =
         tutti::gui::show_place(window, options) + tutti::gui::execute_commands(window, options);
     for (const QString& why : missing) say(why);
@@ -188,6 +238,7 @@ int main(int argc, char** argv) {
   if (no_display) qputenv("QT_QPA_PLATFORM", "offscreen");
   if (options->svg) qputenv("QT_QPA_PLATFORM", "offscreen");
   QApplication app(argc, argv);
+  const DeletedFile deleted(options->delete_file ? options->file : QString());
   if (options->svg) {
     const QString wrong = tutti::gui::draw_svg(options->file, options->screenshot);
     if (!wrong.isEmpty()) say(wrong);

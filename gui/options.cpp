@@ -9,6 +9,8 @@
 
 #include "gui/options.h"
 
+#include <fcntl.h>
+
 #include <QCommandLineParser>
 #include <QCoreApplication>
 #include <QRect>
@@ -76,7 +78,15 @@ constexpr Option kOptions[] = {
      "Quantity on the y axis of a sweep's plot: step_time (default), exposed_communication, "
      "speed_up, …",
      "cost"},
-    {"error", "Go to the N-th largest error between two timelines: 1, 2, …", "number"}};
+    {"error", "Go to the N-th largest error between two timelines: 1, 2, …", "number"},
+    {"delete-file",
+     "Delete the timeline, its marks and its folder (if it is empty then) when the window closes; "
+     "for programs that open a temporary file",
+     ""},
+    {"opened-fd",
+     "Write a byte to this file descriptor when the file is open, and exit with an error message "
+     "if it cannot be opened; for programs that start the window",
+     "number"}};
 
 /// The options that specify a position in a timeline.
 constexpr const char* kPlaces[] = {"from-us", "to-us", "at-us", "device", "find", "panel", "query"};
@@ -123,6 +133,9 @@ OptionError read_files(const QCommandLineParser& parser, Options& options) {
     if (scenario || *second != FileKind::kTimeline)
       return QStringLiteral("with two files, name two timelines, or a sweep and a timeline");
   }
+  options.delete_file = is_set(parser, "delete-file");
+  if (options.delete_file && (files.size() != 1 || !is_of(files.front(), FileKind::kTimeline)))
+    return QStringLiteral("--delete-file needs one timeline; name one");
   options.svg =
       files.size() == 1 && files.front().endsWith(QLatin1String(".svg"), Qt::CaseInsensitive);
   if (options.svg &&
@@ -177,6 +190,13 @@ OptionError read_two(const QCommandLineParser& parser, Options& options) {
 
 OptionError read_looks(const QCommandLineParser& parser, Options& options) {
   options.dark = is_set(parser, "dark");
+  if (is_set(parser, "opened-fd")) {
+    bool number = false;
+    options.opened_fd = value(parser, "opened-fd").toInt(&number);
+    if (!number || ::fcntl(options.opened_fd, F_GETFD) < 0)
+      return QStringLiteral("--opened-fd %1: expected the number of an open file descriptor")
+          .arg(value(parser, "opened-fd"));
+  }
   options.screenshot = value(parser, "screenshot");
   if (is_set(parser, "screenshot")) {
     const QString& name = options.screenshot;

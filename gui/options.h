@@ -31,11 +31,13 @@ struct Options {
   bool dark = false;
   std::optional<double> from_us, to_us;  ///< the range of the run to show, in µs
   std::optional<double> at_us;           ///< the position of the time cursor, in µs
-  QString device;        ///< the device to select in the topology, such as "w0/gpu1"
-  QString panel;         ///< the panel to show, such as "communication"; empty: none
-  QString query;         ///< the SQL query to run in the query panel; empty: none
-  QStringList commands;  ///< the commands to execute when the files are open, such as "path"
-  QString find;          ///< the text to search for; the first matching span is selected
+  QString device;            ///< the device to select in the topology, such as "w0/gpu1"
+  QString panel;             ///< the panel to show, such as "communication"; empty: none
+  QString query;             ///< the SQL query to run in the query panel; empty: none
+  QStringList commands;      ///< the commands to execute when the files are open, such as "path"
+  QString find;              ///< the text to search for; the first matching span is selected
+  bool delete_file = false;  ///< true: delete the timeline when the window closes
+  int opened_fd = -1;        ///< gets a byte when the file is open; -1: none
 };
 
 /// Parses the command line. If --help or --version is given, prints the help text or the version

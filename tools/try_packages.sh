@@ -128,6 +128,7 @@ if compgen -G "$folder/tutti-window_*.deb" >/dev/null; then
     # With --foreground, the window gets one signal. A second one would end it before it removes its
     # temporary files.
     step "the window opens a timeline on a display" "cd /root/try && xvfb-run -a sh -c 'timeout --foreground 10 tutti view mine.tutti; echo \$? >status'; [[ \$(<status) == 124 ]]"
+    step "Python: the window of a result" "cd /root/try && xvfb-run -a python3 -c 'import tutti; w = tutti.load(\"mine.textproto\").simulate(timeline=True).view(); assert w.is_open; w.close(); assert not w.is_open'"
     step "a picture of the window" "cd /root/try && xvfb-run -a tutti view mine.tutti --screenshot window.png && file window.png | grep -q 'PNG image data, [0-9]* x [0-9]*' && (( \$(stat -c %s window.png) > 20000 ))"
     step "the entry of the desktop menu" "desktop-file-validate /usr/share/applications/tutti-view.desktop && test -s /usr/share/icons/hicolor/scalable/apps/tutti.svg"
     step "timelines, sweeps and scenarios open in the window" "for kind in timeline sweep scenario; do grep -q :application/x-tutti-\$kind: /usr/share/mime/globs2 && grep -q ^application/x-tutti-\$kind=tutti-view.desktop /usr/share/applications/mimeinfo.cache || exit 1; done"

@@ -53,6 +53,22 @@ void add_layer_times(const Scenario& scenario, const proto::Scenario& message,
   }
 }
 
+/// A scenario that states a batch size expects that computation takes time.
+void add_missing_computation(const Scenario& scenario, const proto::Scenario& message,
+                             std::vector<std::string>& notes) {
+  const proto::Workload& written = message.workload();
+  if (!written.has_batch() && !written.has_flops_efficiency()) return;
+  const bool takes_time = std::any_of(
+      scenario.workload.times.begin(), scenario.workload.times.end(), [](const StepTimes& times) {
+        return times.forward > Time() || std::any_of(times.backward.begin(), times.backward.end(),
+                                                     [](Time segment) { return segment > Time(); });
+      });
+  if (takes_time) return;
+  notes.emplace_back(
+      "computation takes no time, because the model states neither FLOPs nor times; set forward_ms "
+      "and backward_ms, or add forward_flops and backward_flops to the model");
+}
+
 /// Returns the range of measurements to which the cluster's parameters were fitted. The scenario or
 /// the cluster's file may state it; returns nullopt if neither does.
 std::optional<proto::Calibrated> calibrated_of(const Scenario& scenario,
@@ -133,6 +149,7 @@ std::vector<std::string> extrapolations(const Scenario& scenario) {
   const auto message = scenario_message(scenario.text, scenario.file);
   if (!message) return notes;
   add_layer_times(scenario, **message, notes);
+  add_missing_computation(scenario, **message, notes);
   add_calibrated(scenario, **message, notes);
   return notes;
 }

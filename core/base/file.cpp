@@ -37,6 +37,7 @@ Expected<std::string> read_text_file(const std::string& path, TextSource source)
     return fail(why == ENOENT ? ProblemCode::kMissing : ProblemCode::kInvalid,
                 fmt::format("cannot be read: {}", std::strerror(why)));
   };
+  if (path.empty()) return fail(ProblemCode::kMissing, "the name of a file is empty");
   std::error_code status;
   if (source == TextSource::kFile) {
     if (const auto file = check_is_file(path, "a text"); !file)

@@ -110,6 +110,14 @@ bool is_unit(std::string_view text) { return find_unit(text) != nullptr; }
 
 bool resembles_unit(std::string_view text) { return similar_unit(text) != nullptr; }
 
+std::string without_space(std::string_view written) {
+  const std::size_t space = written.find(' ');
+  const bool quantity = space != std::string_view::npos && space > 0 && written[space - 1] >= '0' &&
+                        written[space - 1] <= '9' && is_unit(written.substr(space + 1));
+  std::string text(written);
+  return quantity ? text.erase(space, 1) : text;
+}
+
 tl::expected<std::optional<double>, std::string> in_unit_of(std::string_view field,
                                                             std::string_view written) {
   double value = 0;

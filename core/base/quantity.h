@@ -21,6 +21,10 @@ bool is_unit(std::string_view text);
 /// True if `text` is a unit or a misspelled unit, such as "mb" or "Gbps".
 bool resembles_unit(std::string_view text);
 
+/// Returns a number with a unit without the space that reports print between them: "25MiB" for
+/// "25 MiB". Other texts are returned unchanged.
+std::string without_space(std::string_view written);
+
 /// Converts a number with a unit to the unit of the field. Returns nullopt if `written` is not a
 /// number with a unit, for example a plain number. ERRORS (texts): the unit and the field measure
 /// different quantities. The error text suggests a correct unit or value.

@@ -7,6 +7,7 @@
 // removal. At the end, all changes are combined into one edit.
 
 #include "core/edit/field_edits.h"
+#include "core/base/quantity.h"
 #include "core/text/in_quotes.h"
 
 #include <algorithm>
@@ -30,12 +31,14 @@ namespace {
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
 /// Returns `typed` as it must be written in the text: unchanged if it is a valid number or name,
-/// otherwise in quotes.
-std::string literal(const FieldType& type, const std::string& typed, bool json) {
+/// otherwise in quotes. Reports print a space between a number and its unit; the text has none.
+std::string literal(const FieldType& type, const std::string& written, bool json) {
   static const std::regex number(R"(-?\d+(\.\d+)?([eE][+-]?\d+)?)"),
       hexadecimal("-?0[xX][0-9a-fA-F]+"),
       quantity(R"(-?\d+(\.\d+)?([KMGT]i?B|[KMGT]B/s|[MGT]bit/s|B|ns|us|ms|s))"),
       name("[A-Za-z_][A-Za-z0-9_]*"), leading_zero(R"(-?0\d.*)");
+  const bool number_field = type.kind == Kind::kWhole || type.kind == Kind::kNumber;
+  const std::string typed = number_field ? without_space(written) : written;
   const auto is = [&](const std::regex& what) {
     return typed.size() < 100 && std::regex_match(typed, what);
   };

@@ -271,25 +271,51 @@ Expected<Scenario> read_scenario(const std::string& text, const std::string& pat
   return scenario;
 }
 
-std::vector<Override> workers_of(const ClusterSpec& cluster, const std::string& text) {
-  const ScenarioText scenario(text, schema());
-  if (scenario.broken()) return {};
-  const int groups = scenario.count({{"cluster", 0}, {"workers", 0}});
+namespace {
+
+/// The groups of workers in the text of a scenario.
+struct WorkerGroups {
   std::vector<int> training, serving;
+};
+
+WorkerGroups worker_groups(const std::string& text) {
+  WorkerGroups found;
+  const ScenarioText scenario(text, schema());
+  if (scenario.broken()) return found;
+  const int groups = scenario.count({{"cluster", 0}, {"workers", 0}});
   for (int g = 0; g < groups; ++g) {
     const Value* const server = scenario.find({{"cluster", 0}, {"workers", g}, {"server", 0}});
-    (server && server->text == "true" ? serving : training).push_back(g);
+    (server && server->text == "true" ? found.serving : found.training).push_back(g);
   }
+  return found;
+}
+
+/// Adds an override of the number of workers, if there is exactly one group.
+void add_count(std::vector<Override>& changes, const std::vector<int>& groups, std::int64_t wanted,
+               const std::string& label) {
+  if (groups.size() != 1) return;
+  const FieldPath count{{"cluster", 0}, {"workers", groups.front()}, {"count", 0}};
+  changes.push_back({count, std::to_string(wanted), label});
+}
+
+}  // namespace
+
+std::vector<Override> workers_of(const ClusterSpec& cluster, const std::string& text) {
+  const WorkerGroups groups = worker_groups(text);
   std::vector<Override> changes;
-  const auto set = [&](const std::vector<int>& one, std::int64_t wanted, const char* whom) {
-    if (one.size() != 1) return;
-    const FieldPath count{{"cluster", 0}, {"workers", one.front()}, {"count", 0}};
-    changes.push_back(
-        {count, std::to_string(wanted), fmt::format("TF_CONFIG, which has {} {}", wanted, whom)});
-  };
-  set(training, *worker_count(cluster, "worker"), "workers");
+  const std::int64_t workers = *worker_count(cluster, "worker");
+  add_count(changes, groups.training, workers,
+            fmt::format("TF_CONFIG, which has {} workers", workers));
   if (const std::int64_t servers = cluster.tasks("ps"); servers > 0)
-    set(serving, servers, "tasks of job ps");
+    add_count(changes, groups.serving, servers,
+              fmt::format("TF_CONFIG, which has {} tasks of job ps", servers));
+  return changes;
+}
+
+std::vector<Override> workers_for(std::int64_t workers, const std::string& text,
+                                  const std::string& label) {
+  std::vector<Override> changes;
+  add_count(changes, worker_groups(text).training, workers, label);
   return changes;
 }
 

@@ -43,6 +43,11 @@ Expected<Scenario> read_scenario(const std::string& text, const std::string& pat
 /// workers (or servers), or if its cluster is in a separate file. check_workers() then compares the
 /// numbers of workers. REQUIRES: `cluster` has a chief or workers.
 std::vector<Override> workers_of(const ClusterSpec& cluster, const std::string& text);
+/// Returns the override that sets the number of workers (without servers) in the scenario `text`;
+/// empty if the scenario has several groups of workers, or if its cluster is in a separate file.
+/// `label` is the name of the override in errors.
+std::vector<Override> workers_for(std::int64_t workers, const std::string& text,
+                                  const std::string& label);
 /// Checks that the scenario and TF_CONFIG have the same number of workers. ERRORS (a request): the
 /// numbers differ.
 Expected<void> check_workers(const ClusterSpec& cluster, const Scenario& scenario);

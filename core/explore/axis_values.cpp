@@ -38,7 +38,8 @@ tl::unexpected<AxisProblem> wrong(AxisProblem problem) {
 }
 
 /// Parses a number. The number may have a unit if the field's values may be written with units.
-tl::expected<double, AxisProblem> number(const FieldType& field, const std::string& text) {
+tl::expected<double, AxisProblem> number(const FieldType& field, const std::string& written) {
+  const std::string text = without_space(written);
   const auto converted = in_unit_of(field.name, text);
   if (!converted) return wrong(ProblemCode::kConflict, converted.error());
   double value = 0;

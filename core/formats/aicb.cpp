@@ -147,28 +147,20 @@ class AicbReader {
         continue;
       }
       if (!has_columns)
-        return fail(ProblemCode::kSyntax, "expected the line of columns: {}",
-                    fmt::join(kAicbColumns, ","));
+        return lines_.fail({ProblemCode::kSyntax, "AICB"}, 0, "expected the line of columns: {}",
+                           fmt::join(kAicbColumns, ","));
       const auto operation = read_operation(text);
       if (!operation) return tl::make_unexpected(operation.error());
       if (auto taken = take(*operation); !taken) return taken;
     }
     if (lines_.error()) return tl::make_unexpected(*lines_.error());
     if (!has_columns)
-      return fail(ProblemCode::kMissing,
-                  "the file ends before its first operation; is it cut off?");
+      return lines_.fail({ProblemCode::kMissing, "AICB"}, 0,
+                         "the file ends before its first operation; is it cut off?");
     return {};
   }
 
  private:
-  template <class... Args>
-  tl::unexpected<Error> fail(ProblemCode code, fmt::format_string<Args...> format,
-                             Args&&... args) const {
-    return tl::make_unexpected(Error::request({code, "AICB"},
-                                              fmt::format(format, std::forward<Args>(args)...),
-                                              {lines_.name(), lines_.number(), 0}));
-  }
-
   /// Reads a line such as "[rank0 ~ rank127]" or "[ pp_stage0: [rank0, rank1] ]".
   [[nodiscard]] Expected<AicbBlock> read_ranks(std::string_view text) const {
     std::vector<std::int64_t> ranks;
@@ -179,22 +171,23 @@ class AicbReader {
       const std::size_t digits = std::min(rest.find_first_not_of("0123456789"), rest.size());
       const auto rank = whole_number<std::int64_t>(rest.substr(0, digits));
       if (!rank || *rank >= kMaxAicbRanks)
-        return fail(ProblemCode::kInvalid, "\"{}\": expected a rank below {}", rest.substr(0, 20),
-                    kMaxAicbRanks);
+        return lines_.fail({ProblemCode::kInvalid, "AICB"}, 0, "\"{}\": expected a rank below {}",
+                           rest.substr(0, 20), kMaxAicbRanks);
       ranks.push_back(*rank);
     }
     const bool is_range = text.find('~') != std::string_view::npos;
     if (ranks.empty() || (is_range && (ranks.size() != 2 || ranks[1] < ranks[0])))
-      return fail(ProblemCode::kSyntax,
-                  "\"{}\": expected the ranks that execute the following operations, as "
-                  "\"[rank0 ~ rank7]\" or \"[ pp_stage0: [rank0, rank1] ]\"",
-                  text.substr(0, 80));
+      return lines_.fail({ProblemCode::kSyntax, "AICB"}, 0,
+                         "\"{}\": expected the ranks that execute the following operations, as "
+                         "\"[rank0 ~ rank7]\" or \"[ pp_stage0: [rank0, rank1] ]\"",
+                         text.substr(0, 80));
     if (is_range) return AicbBlock{lines_.number(), ranks[0], ranks[1] - ranks[0] + 1};
     for (std::size_t i = 1; i < ranks.size(); ++i) {
       if (ranks[i] != ranks[i - 1] + 1)
-        return fail(ProblemCode::kUnsupported,
-                    "rank {} follows rank {}; the ranks of a pipeline stage must be consecutive",
-                    ranks[i], ranks[i - 1]);
+        return lines_.fail(
+            {ProblemCode::kUnsupported, "AICB"}, 0,
+            "rank {} follows rank {}; the ranks of a pipeline stage must be consecutive", ranks[i],
+            ranks[i - 1]);
     }
     return AicbBlock{lines_.number(), ranks.front(), std::ssize(ranks)};
   }
@@ -207,9 +200,10 @@ class AicbReader {
       place_[c] = found == cells.end() ? -1 : found - cells.begin();
     }
     if (place_[static_cast<std::size_t>(AicbColumn::kGroupSize)] < 0)
-      return fail(ProblemCode::kMissing,
-                  "the column comm_group_size is missing, so the number of GPUs is unknown; hint: "
-                  "write the file with a newer release of AICB, or add the column");
+      return lines_.fail(
+          {ProblemCode::kMissing, "AICB"}, 0,
+          "the column comm_group_size is missing, so the number of GPUs is unknown; hint: "
+          "write the file with a newer release of AICB, or add the column");
     return {};
   }
 
@@ -219,16 +213,18 @@ class AicbReader {
     if (cell.ends_with(".0")) cell.remove_suffix(2);
     const auto value = whole_number<std::int64_t>(cell);
     if (value && *value >= least && *value <= most) return *value;
-    return fail(ProblemCode::kInvalid, "{} is \"{}\"; expected a whole number from {} to {}",
-                kAicbColumns[static_cast<std::size_t>(column)], cell.substr(0, 40), least, most);
+    return lines_.fail(
+        {ProblemCode::kInvalid, "AICB"}, 0, "{} is \"{}\"; expected a whole number from {} to {}",
+        kAicbColumns[static_cast<std::size_t>(column)], cell.substr(0, 40), least, most);
   }
 
   [[nodiscard]] Expected<AicbOperation> read_operation(std::string_view text) const {
     const auto cells = aicb_cells(text);
     if (cells.size() != width_)
-      return fail(ProblemCode::kSyntax,
-                  "this row has {} cells, but the line of columns has {}; is the file cut off?",
-                  cells.size(), width_);
+      return lines_.fail(
+          {ProblemCode::kSyntax, "AICB"}, 0,
+          "this row has {} cells, but the line of columns has {}; is the file cut off?",
+          cells.size(), width_);
     const auto cell = [&](AicbColumn column) {
       const std::ptrdiff_t place = place_[static_cast<std::size_t>(column)];
       return place < 0 ? std::string_view() : cells[place];
@@ -240,8 +236,8 @@ class AicbReader {
     const auto type = std::find_if(kAicbTypes.begin(), kAicbTypes.end(),
                                    [&](const AicbType& one) { return one.name == type_name; });
     if (type == kAicbTypes.end())
-      return fail(ProblemCode::kUnknownName, "comm_type is \"{}\"; expected {}",
-                  cell(AicbColumn::kType).substr(0, 40), type_names());
+      return lines_.fail({ProblemCode::kUnknownName, "AICB"}, 0, "comm_type is \"{}\"; expected {}",
+                         cell(AicbColumn::kType).substr(0, 40), type_names());
     made.kind = type->kind;
     made.collective = type->collective;
     if (const std::string_view elapsed = cell(AicbColumn::kElapsed); !is_none(elapsed)) {
@@ -251,8 +247,8 @@ class AicbReader {
       constexpr double kMost = 1e15;
       if (status != std::errc() || end != elapsed.data() + elapsed.size() || !(value >= 0) ||
           value > kMost)
-        return fail(ProblemCode::kInvalid, "_elapsed_time is \"{}\"; expected a time",
-                    elapsed.substr(0, 40));
+        return lines_.fail({ProblemCode::kInvalid, "AICB"}, 0,
+                           "_elapsed_time is \"{}\"; expected a time", elapsed.substr(0, 40));
       made.elapsed = value;
     }
     if (made.kind == AicbOperation::Kind::kIterationEnd ||
@@ -276,8 +272,9 @@ class AicbReader {
     const std::string_view next = sends ? "send_next" : "recv_next";
     const std::string_view previous = sends ? "send_prev" : "recv_prev";
     if (which != next && which != previous)
-      return fail(ProblemCode::kUnknownName, "additional is \"{}\"; expected {} or {}",
-                  which.substr(0, 40), next, previous);
+      return lines_.fail({ProblemCode::kUnknownName, "AICB"}, 0,
+                         "additional is \"{}\"; expected {} or {}", which.substr(0, 40), next,
+                         previous);
     made.to_next = which == next;
     return made;
   }
@@ -288,10 +285,10 @@ class AicbReader {
     const auto group = std::find_if(kAicbGroups.begin(), kAicbGroups.end(),
                                     [&](const auto& one) { return one.first == name; });
     if (group == kAicbGroups.end())
-      return fail(ProblemCode::kUnknownName,
-                  "comm_group is \"{}\"; expected dp_group, tp_group, pp_group, ep_group, "
-                  "ep_dp_group, ep_tp_group, embedding_group or all",
-                  cell(AicbColumn::kGroup).substr(0, 40));
+      return lines_.fail({ProblemCode::kUnknownName, "AICB"}, 0,
+                         "comm_group is \"{}\"; expected dp_group, tp_group, pp_group, ep_group, "
+                         "ep_dp_group, ep_tp_group, embedding_group or all",
+                         cell(AicbColumn::kGroup).substr(0, 40));
     made.group = group->second;
     if (const auto size = cell(AicbColumn::kGroupSize); !is_none(size)) {
       const auto value = number(size, AicbColumn::kGroupSize, 1, kMaxAicbRanks);

@@ -69,32 +69,27 @@ class TextReader {
     }
     if (lines_.error()) return tl::make_unexpected(*lines_.error());
     if (ranks_ < 0)
-      return fail(ProblemCode::kMissing, 0, "num_ranks is missing; is this a GOAL file?");
+      return lines_.fail({ProblemCode::kMissing, "GOAL"}, 0,
+                         "num_ranks is missing; is this a GOAL file?");
     if (in_rank_)
-      return fail(ProblemCode::kSyntax, 0,
-                  "the file ends within rank {}: its closing }} is missing", rank_.rank);
-    if (in_comment_) return fail(ProblemCode::kSyntax, 0, "the file ends within a comment");
+      return lines_.fail({ProblemCode::kSyntax, "GOAL"}, 0,
+                         "the file ends within rank {}: its closing }} is missing", rank_.rank);
+    if (in_comment_)
+      return lines_.fail({ProblemCode::kSyntax, "GOAL"}, 0, "the file ends within a comment");
     const auto missing = std::find(seen_.begin(), seen_.end(), false);
     if (missing != seen_.end())
-      return fail(ProblemCode::kMissing, 0, "rank {} of {} is missing", missing - seen_.begin(),
-                  ranks_);
+      return lines_.fail({ProblemCode::kMissing, "GOAL"}, 0, "rank {} of {} is missing",
+                         missing - seen_.begin(), ranks_);
     return {};
   }
 
  private:
-  template <class... Args>
-  tl::unexpected<Error> fail(ProblemCode code, int column, fmt::format_string<Args...> format,
-                             Args&&... args) const {
-    return tl::make_unexpected(Error::request({code, "GOAL"},
-                                              fmt::format(format, std::forward<Args>(args)...),
-                                              {lines_.name(), lines_.number(), column}));
-  }
   tl::unexpected<Error> expected(const Words& words, std::string_view what) const {
     if (words.ended())
-      return fail(ProblemCode::kSyntax, words.column(), "unexpected end of the line; expected {}",
-                  what);
-    return fail(ProblemCode::kSyntax, words.column(), "\"{}\": expected {}",
-                words.word().substr(0, 40), what);
+      return lines_.fail({ProblemCode::kSyntax, "GOAL"}, words.column(),
+                         "unexpected end of the line; expected {}", what);
+    return lines_.fail({ProblemCode::kSyntax, "GOAL"}, words.column(), "\"{}\": expected {}",
+                       words.word().substr(0, 40), what);
   }
 
   /// Returns the line with comments replaced by blanks, so that all other text keeps its column.
@@ -135,7 +130,8 @@ class TextReader {
 
   Expected<bool> number_of_ranks(Words& words) {
     if (ranks_ >= 0)
-      return fail(ProblemCode::kDuplicate, words.column(), "num_ranks is given twice");
+      return lines_.fail({ProblemCode::kDuplicate, "GOAL"}, words.column(),
+                         "num_ranks is given twice");
     words.next();
     const auto ranks = whole(words.word());
     if (!ranks || *ranks < 1 || *ranks > kMaxGoalRanks)
@@ -149,15 +145,16 @@ class TextReader {
 
   Expected<bool> open_rank(Words& words) {
     if (in_rank_)
-      return fail(ProblemCode::kSyntax, words.column(),
-                  "the closing }} of rank {} is missing before this line", rank_.rank);
+      return lines_.fail({ProblemCode::kSyntax, "GOAL"}, words.column(),
+                         "the closing }} of rank {} is missing before this line", rank_.rank);
     if (ranks_ < 0) return expected(words, "num_ranks");
     words.next();
     const auto rank = whole(words.word());
     if (!rank || *rank < 0 || *rank >= ranks_)
       return expected(words, fmt::format("a rank, 0 to {}", ranks_ - 1));
     if (seen_[*rank])
-      return fail(ProblemCode::kDuplicate, words.column(), "rank {} is listed twice", *rank);
+      return lines_.fail({ProblemCode::kDuplicate, "GOAL"}, words.column(),
+                         "rank {} is listed twice", *rank);
     words.next();
     if (words.word() != "{") return expected(words, "\"{\"");
     seen_[*rank] = in_rank_ = true;
@@ -197,8 +194,9 @@ class TextReader {
       return dependency(words, label, column);
     if (words.word() != ":") return expected(words, "\":\", requires or irequires");
     if (!labels_.try_emplace(label, static_cast<std::int32_t>(rank_.operations.size())).second)
-      return fail(ProblemCode::kDuplicate, column,
-                  "the label \"{}\" is given to two operations of rank {}", label, rank_.rank);
+      return lines_.fail({ProblemCode::kDuplicate, "GOAL"}, column,
+                         "the label \"{}\" is given to two operations of rank {}", label,
+                         rank_.rank);
     words.next();
     if (!is_operation(words.word())) return expected(words, "send, recv or calc");
     return operation(words);
@@ -242,8 +240,8 @@ class TextReader {
 
   Expected<void> operation(Words& words) {
     if (rank_.operations.size() >= kMaxGoalOperations)
-      return fail(ProblemCode::kTooLarge, 0, "rank {} has more than {} operations", rank_.rank,
-                  kMaxGoalOperations);
+      return lines_.fail({ProblemCode::kTooLarge, "GOAL"}, 0, "rank {} has more than {} operations",
+                         rank_.rank, kMaxGoalOperations);
     GoalOperation one;
     one.line = lines_.number();
     const bool sends = words.word() == "send";
@@ -272,8 +270,8 @@ class TextReader {
         return expected(
             words, fmt::format("a rank, 0 to {}{}", ranks_ - 1, sends ? "" : ", or -1 for any"));
       if (*peer == rank_.rank)
-        return fail(ProblemCode::kConflict, words.column(), "rank {} {} itself", rank_.rank,
-                    sends ? "sends to" : "receives from");
+        return lines_.fail({ProblemCode::kConflict, "GOAL"}, words.column(), "rank {} {} itself",
+                           rank_.rank, sends ? "sends to" : "receives from");
       one.peer = *peer;
       words.next();
     }

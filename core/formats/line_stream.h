@@ -4,6 +4,10 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+#include <tl/expected.hpp>
 
 #include "core/base/error.h"
 #include "core/formats/byte_input.h"
@@ -24,6 +28,16 @@ class LineStream {
   [[nodiscard]] const std::optional<Error>& error() const { return error_; }
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] double share() const { return input_.share(); }
+
+  /// Returns an error of the current line. `column` is counted from 1; 0: the whole line.
+  template <class... Args>
+  [[nodiscard]] tl::unexpected<Error> fail(ProblemKind kind, int column,
+                                           fmt::format_string<Args...> format,
+                                           Args&&... args) const {
+    return tl::make_unexpected(Error::request(std::move(kind),
+                                              fmt::format(format, std::forward<Args>(args)...),
+                                              {name_, number_, column}));
+  }
 
  private:
   bool more();

@@ -77,8 +77,8 @@ class SimaiReader {
       const auto words = next_words();
       if (words.empty()) break;
       if (++rows > header->layers)
-        return fail(ProblemCode::kConflict, 1, "line 2 states {} rows, but this is row {}",
-                    header->layers, rows);
+        return lines_.fail({ProblemCode::kConflict, "SimAI"}, 1,
+                           "line 2 states {} rows, but this is row {}", header->layers, rows);
       const auto layer = read_layer(words);
       if (!layer) return tl::make_unexpected(layer.error());
       counts_.use("layer");
@@ -86,21 +86,14 @@ class SimaiReader {
     }
     if (lines_.error()) return tl::make_unexpected(*lines_.error());
     if (rows < header->layers)
-      return fail(ProblemCode::kMissing, 0,
-                  "the file ends after {} rows, but line 2 states {} rows; is the file truncated?",
-                  rows, header->layers);
+      return lines_.fail(
+          {ProblemCode::kMissing, "SimAI"}, 0,
+          "the file ends after {} rows, but line 2 states {} rows; is the file truncated?", rows,
+          header->layers);
     return {};
   }
 
  private:
-  template <class... Args>
-  tl::unexpected<Error> fail(ProblemCode code, int column, fmt::format_string<Args...> format,
-                             Args&&... args) const {
-    return tl::make_unexpected(Error::request({code, "SimAI"},
-                                              fmt::format(format, std::forward<Args>(args)...),
-                                              {lines_.name(), lines_.number(), column}));
-  }
-
   /// Returns the words of the next line that is not blank; empty at the end of the file.
   std::vector<SimaiWord> next_words() {
     while (const auto line = lines_.next()) {
@@ -115,28 +108,28 @@ class SimaiReader {
                                 std::int64_t most) const {
     const auto value = whole_number<std::int64_t>(word.text);
     if (value && *value >= least && *value <= most) return *value;
-    return fail(ProblemCode::kInvalid, word.column,
-                "{}: expected a whole number from {} to {}, got {}", what, least, most,
-                word.text.substr(0, 40));
+    return lines_.fail({ProblemCode::kInvalid, "SimAI"}, word.column,
+                       "{}: expected a whole number from {} to {}, got {}", what, least, most,
+                       word.text.substr(0, 40));
   }
 
   Expected<SimaiHeader> read_header() {
     SimaiHeader header;
     const auto words = next_words();
     if (lines_.error()) return tl::make_unexpected(*lines_.error());
-    if (words.empty()) return fail(ProblemCode::kMissing, 0, "the file is empty");
+    if (words.empty()) return lines_.fail({ProblemCode::kMissing, "SimAI"}, 0, "the file is empty");
     header.parallelism = words[0].text.substr(0, 80);
     if (lists_name(kOtherPolicies, words[0].text))
-      return fail(
-          ProblemCode::kUnsupported, words[0].column,
+      return lines_.fail(
+          {ProblemCode::kUnsupported, "SimAI"}, words[0].column,
           "a workload with the parallelism {} assigns its collectives to dimensions of ASTRA-sim's "
           "network, and does not state the number of GPUs; expected the parallelism {}; hint: "
           "convert the file with Chakra's chakra_converter Text, and import the Chakra trace",
           words[0].text, fmt::join(kSimaiPolicies, " or "));
     if (!lists_name(kSimaiPolicies, words[0].text))
-      return fail(ProblemCode::kSyntax, words[0].column,
-                  "this is not a workload of SimAI: expected line 1 to begin with {}",
-                  fmt::join(kSimaiPolicies, " or "));
+      return lines_.fail({ProblemCode::kSyntax, "SimAI"}, words[0].column,
+                         "this is not a workload of SimAI: expected line 1 to begin with {}",
+                         fmt::join(kSimaiPolicies, " or "));
     for (std::size_t i = 1; i + 1 < words.size(); ++i) {
       std::string_view key = words[i].text;
       if (key.ends_with(':')) key.remove_suffix(1);
@@ -144,10 +137,10 @@ class SimaiReader {
         const auto all = number(words[i + 1], key, 0, kMaxSimaiRows);
         if (!all) return tl::make_unexpected(all.error());
         if (*all > 0)
-          return fail(ProblemCode::kUnsupported, words[i].column,
-                      "{}: recomputation of activations is not supported; hint: add the "
-                      "recomputation to the rows, and write {} 0",
-                      key, words[i].text);
+          return lines_.fail({ProblemCode::kUnsupported, "SimAI"}, words[i].column,
+                             "{}: recomputation of activations is not supported; hint: add the "
+                             "recomputation to the rows, and write {} 0",
+                             key, words[i].text);
         continue;
       }
       std::int64_t* const to = key == "model_parallel_NPU_group" ? &header.tensor_parallel
@@ -162,18 +155,20 @@ class SimaiReader {
       ++i;
     }
     if (header.gpus == 0)
-      return fail(ProblemCode::kMissing, words.back().column,
-                  "all_gpus is missing: add \"all_gpus: N\", the number of GPUs, to this line");
+      return lines_.fail(
+          {ProblemCode::kMissing, "SimAI"}, words.back().column,
+          "all_gpus is missing: add \"all_gpus: N\", the number of GPUs, to this line");
     const std::int64_t model = header.tensor_parallel * header.pipeline_parallel;
     if (header.gpus % model != 0 || header.gpus / model % header.expert_parallel != 0)
-      return fail(ProblemCode::kConflict, 1,
-                  "all_gpus ({}) must be a multiple of model_parallel_NPU_group · pp · ep ({} · {} "
-                  "· {})",
-                  header.gpus, header.tensor_parallel, header.pipeline_parallel,
-                  header.expert_parallel);
+      return lines_.fail(
+          {ProblemCode::kConflict, "SimAI"}, 1,
+          "all_gpus ({}) must be a multiple of model_parallel_NPU_group · pp · ep ({} · {} "
+          "· {})",
+          header.gpus, header.tensor_parallel, header.pipeline_parallel, header.expert_parallel);
     const auto count = next_words();
     if (count.size() != 1)
-      return fail(ProblemCode::kSyntax, 1, "expected line 2 to contain only the number of rows");
+      return lines_.fail({ProblemCode::kSyntax, "SimAI"}, 1,
+                         "expected line 2 to contain only the number of rows");
     const auto rows = number(count[0], "number of rows", 1, kMaxSimaiRows);
     if (!rows) return tl::make_unexpected(rows.error());
     header.layers = *rows;
@@ -201,10 +196,11 @@ class SimaiReader {
     } else if (name == "ALLTOALL") {
       one.kind = Kind::kAllToAll;
     } else if (kind.text != "NONE") {
-      return fail(ProblemCode::kUnknownName, kind.column,
-                  "{}: expected NONE, ALLREDUCE, ALLGATHER, REDUCESCATTER or ALLTOALL, without a "
-                  "suffix or with _EP or _DP_EP",
-                  kind.text.substr(0, 40));
+      return lines_.fail(
+          {ProblemCode::kUnknownName, "SimAI"}, kind.column,
+          "{}: expected NONE, ALLREDUCE, ALLGATHER, REDUCESCATTER or ALLTOALL, without a "
+          "suffix or with _EP or _DP_EP",
+          kind.text.substr(0, 40));
     }
     const auto size = number(bytes, "size of a collective", 0, kMaxSimaiBytes);
     if (!size) return tl::make_unexpected(size.error());
@@ -215,8 +211,8 @@ class SimaiReader {
 
   Expected<SimaiLayer> read_layer(const std::vector<SimaiWord>& words) const {
     if (words.size() != kSimaiColumns)
-      return fail(ProblemCode::kSyntax, words.front().column, "expected {} columns, got {}",
-                  kSimaiColumns, words.size());
+      return lines_.fail({ProblemCode::kSyntax, "SimAI"}, words.front().column,
+                         "expected {} columns, got {}", kSimaiColumns, words.size());
     SimaiLayer layer;
     layer.line = lines_.number();
     layer.name = words[0].text.substr(0, 200);

@@ -62,9 +62,9 @@ std::string device_text(const std::string& names, const char* kind, const Part& 
                    [](unsigned char c) { return std::toupper(c); });
     text += fmt::format("    flops {{ data_type: {} tflops: {} }}\n", name, rate / 1e12);
   }
-  return text +
-         fmt::format("    source: {}\n  }}\n",
-                     in_quotes(fmt::format("as {} of {}: {}", like.name, machine, like.source)));
+  return text + fmt::format("    source: {}\n  }}\n",
+                            in_quotes(fmt::format("assumed to be the same as {} of {}: {}",
+                                                  like.name, machine, like.source)));
 }
 
 class Writer {
@@ -181,7 +181,7 @@ std::string Writer::hosts_joined() {
   return text + fmt::format(
                     "  link {{ from: \"{}\" to: \"frontend\" kind: SOCKET bandwidth_gb_per_s: 48 "
                     "latency_us: 5 "
-                    "source: \"assumed: two ports of 400 Gb/s per host, as gb200-nvl72 has\" }}\n",
+                    "source: \"assumed: two ports of 400 Gb/s per host, as in gb200-nvl72\" }}\n",
                     range("cpu", topology_.count(NodeKind::kCpu)));
 }
 

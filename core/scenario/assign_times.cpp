@@ -15,8 +15,10 @@
 #include "core/scenario/assign_times.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <set>
+#include <system_error>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -63,7 +65,7 @@ class Nccl {
         complaints_.complain_at(kField, ProblemCode::kUnused,
                                 "strategy: nccl has no effect, because no collective of this "
                                 "scenario uses NCCL; remove it, or set algorithm: \"nccl\"");
-      return;
+      return unused_calibration();
     }
     scenario_.nccl_values = options().settings.notes;
     if (scenario_.run.nccl == NcclModel::kRings) return;
@@ -140,6 +142,18 @@ class Nccl {
   void note(const std::string& text) {
     std::vector<std::string>& notes = scenario_.nccl_values;
     if (std::find(notes.begin(), notes.end(), text) == notes.end()) notes.push_back(text);
+  }
+
+  /// A calibration that is not used is valid, because a scenario may be simulated with several
+  /// algorithms, but its file must exist.
+  void unused_calibration() {
+    const std::string& file = options().calibration;
+    std::error_code ignored;
+    if (file.empty() || library_.folder().empty()) return;
+    if (!std::filesystem::exists(file, ignored))
+      problems_.add({ProblemCode::kMissing, "Cluster.nccl_calibration"}, options().calibration_at,
+                    "nccl_calibration: {} does not exist", file);
+    note(fmt::format("the calibration {} has no effect, because no collective uses NCCL", file));
   }
 
   void give_up(const std::string& why) {

@@ -152,7 +152,9 @@ Expected<Comparison> compare(const TimelineReader& a, const TimelineReader& b) {
 
 std::vector<std::string> Comparison::in_words() const {
   std::vector<std::string> sentences;
-  sentences.push_back(fmt::format("the second timeline's step takes {}", more(steady.time)));
+  sentences.push_back(steady.time.difference() == Time()
+                          ? "both timelines have the same step time"
+                          : fmt::format("the second timeline's step takes {}", more(steady.time)));
   const std::vector<std::pair<const char*, Pair>> parts{
       {"forward pass", steady.forward},
       {"backward pass", steady.backward},

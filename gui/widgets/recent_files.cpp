@@ -22,4 +22,10 @@ void remember_file(const QString& path) {
   QSettings().setValue(QLatin1String(kKey), paths.mid(0, kMax));
 }
 
+void forget_file(const QString& path) {
+  QStringList paths = recent_files();
+  if (paths.removeAll(QFileInfo(path).absoluteFilePath()) > 0)
+    QSettings().setValue(QLatin1String(kKey), paths);
+}
+
 }  // namespace tutti::gui

@@ -89,8 +89,9 @@ Expected<void> problems_of(const core::Scenario& scenario, const Gathering& gath
   }
   if (gathering.spawn == Gathering::Spawn::kAll && workers > kMaxHere) {
     return wrong({core::ProblemCode::kTooLarge, "Cluster.workers"},
-                 fmt::format("{} workers exceed the limit of {} processes on this machine; let "
-                             "workers join from other machines",
+                 fmt::format("{} workers exceed the limit of {} processes on this machine; "
+                             "run fewer of them (--ranks), or let workers join from other "
+                             "machines (--listen)",
                              workers, kMaxHere));
   }
   if (gathering.spawn == Gathering::Spawn::kAll && !gathering.worker_networks.empty()) {

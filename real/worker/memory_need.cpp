@@ -22,6 +22,10 @@ namespace {
 /// The measured private memory of a worker process in a tiny scenario.
 constexpr Bytes kProcess{2'000'000};
 
+/// The peak of a run's memory, divided by the computed minimum: at most 1.27 in measurements
+/// (docs/running.md).
+constexpr double kPeak = 1.3;
+
 class WorkersNeed {
  public:
   WorkersNeed(const core::Scenario& scenario, std::int32_t worker, const MemoryOptions& options)
@@ -187,19 +191,24 @@ core::Expected<void> check_memory(const core::Scenario& scenario, const MemoryNe
   const auto has = free ? free() : std::nullopt;
   const Bytes total = need.total();
   if (!has || static_cast<std::uint64_t>(total.count()) <= *has) return {};
-  // The need of one worker is an average, so this number is an estimate.
+  // The need of one worker is an average, and the peak of a run exceeds the minimum.
   const auto fitting =
-      static_cast<std::int64_t>(static_cast<double>(*has) * static_cast<double>(workers) /
+      static_cast<std::int64_t>(static_cast<double>(*has) / kPeak * static_cast<double>(workers) /
                                 static_cast<double>(total.count()));
+  // --ranks reduces the number of workers only.
+  const std::int64_t ranks = fitting * scenario.cluster->replicas_per_worker();
+  const bool all_here = workers == scenario.cluster->workers() && scenario.cluster->servers() == 0;
   return tl::make_unexpected(core::Error::request(
       {core::ProblemCode::kTooLarge, "Cluster"},
       fmt::format(
           "the run needs {} of memory on this machine for {} ({} of this for buffers of "
-          "gradients and partial sums), but only {} are free{}; use fewer replicas or "
-          "workers, a smaller model, or more machines (--listen)",
+          "gradients and partial sums), but only {} are free{}; {}a smaller model, "
+          "or more machines (--listen)",
           core::show(total), workers == 1 ? "its worker" : fmt::format("{} workers", workers),
           core::show(need.buffers), core::show(Bytes(static_cast<std::int64_t>(*has))),
-          fitting > 0 ? fmt::format(", which is enough for about {} of the workers", fitting) : ""),
+          fitting > 0 ? fmt::format(", which is enough for about {} of the workers", fitting) : "",
+          all_here && ranks > 1 ? fmt::format("use --ranks {}, ", ranks)
+                                : "use fewer replicas or workers, "),
       {scenario.file, 0, 0}));
 }
 

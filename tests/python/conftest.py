@@ -5,6 +5,10 @@ import pytest
 
 import tutti
 
+# A preloaded runtime of a sanitizer (tools/python_asan.sh) is for this process only. The program
+# tutti, which tests start, is linked with its own.
+os.environ.pop("LD_PRELOAD", None)
+
 SOURCE = Path(os.environ.get("TUTTI_SOURCE_FOLDER", Path(__file__).parents[2]))
 
 #: Four hosts, a ring, two packs of float32: 1000 and 3001 elements.
@@ -36,3 +40,7 @@ def resnet() -> tutti.Scenario:
 @pytest.fixture
 def source() -> Path:
     return SOURCE
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "starts_python: the test starts another interpreter")

@@ -86,3 +86,10 @@ def test_every_statement_is_written_as_valid_text(small, tmp_path):
     assert "require (ranks > 1) \"more than 'one' rank\"\n" in a.to_text()
     a.save(tmp_path / "a.tutti-algorithm")
     assert tutti.load_algorithm(tmp_path / "a.tutti-algorithm").to_text() == a.to_text()
+
+
+def test_mistakes_with_values_that_depend_on_the_rank_name_the_remedy():
+    with pytest.raises(TypeError, match="use //"):
+        tutti.rank / 2
+    with pytest.raises(TypeError, match=r"use algorithm.loop\("):
+        range(tutti.ranks)

@@ -38,6 +38,22 @@ def test_sweeps_accept_ranges_of_the_command_line(small):
     assert len(small.sweep({"strategy.bytes_per_pack": "1KiB..16KiB*2"})) == 5
 
 
+def test_sweeps_accept_arrays_ranges_and_generators(small):
+    numpy = pytest.importorskip("numpy")
+    field = "strategy.bytes_per_pack"
+    for values, expected in (
+        (numpy.logspace(10, 12, 3, base=2), [1024, 2048, 4096]),
+        (numpy.array([1024, 4096]), [1024, 4096]),
+        (range(1024, 4096, 1024), [1024, 2048, 3072]),
+        ((1024 * n for n in (1, 2)), [1024, 2048]),
+        (numpy.int64(1024), [1024]),
+        (["1 KiB", "2KiB"], [1024, 2048]),
+    ):
+        assert list(small.sweep({field: values}).points[field]) == expected
+    with pytest.raises(tutti.RequestError, match="expected a dictionary, such as"):
+        small.sweep("strategy.shards=1,2")
+
+
 def test_tune_recommends_and_applies(small):
     tuning = small.tune({"strategy.bytes_per_pack": [0, 4096, 16384]}, evaluations=20)
     assert tuning["settings_in_all"] == 3

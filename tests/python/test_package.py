@@ -41,6 +41,7 @@ def test_every_public_name_has_a_docstring():
     assert without == []
 
 
+@pytest.mark.starts_python
 def test_temporary_files_are_removed_when_python_ends(tmp_path, small):
     scenario = tmp_path / "small.textproto"
     scenario.write_text(small.to_text())

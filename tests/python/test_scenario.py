@@ -111,3 +111,29 @@ def test_values_with_units_read_as_numbers(small):
     assert small.cluster.network.latency_us == 1500.0
     assert "bytes_per_pack: 25MiB" in small.to_text() and "latency_us: 1.5ms" in small.to_text()
     assert small.strategy.to_dict()["bytes_per_pack"] == 25 * 2**20
+
+
+def test_the_only_element_needs_no_index(small):
+    small.cluster.workers.count = 2
+    assert small.cluster.workers.count == 2 and small.cluster.workers[0].count == 2
+    small.cluster.workers.append({"machine": "cpu-host"})
+    with pytest.raises(AttributeError, match=r"cluster.workers has 2 elements; use cluster.workers\[0\].count"):
+        small.cluster.workers.count = 4
+    with pytest.raises(tutti.FieldError, match="cout"):
+        tutti.init().cluster.workers.cout
+
+
+def test_quantities_may_be_written_as_reports_print_them(small):
+    small.strategy.bytes_per_pack = "25 MiB"
+    assert "bytes_per_pack: 25MiB" in small.to_text() and small.strategy.bytes_per_pack == 25 << 20
+    small.cluster.network.latency_us = "1.5 ms"
+    assert small.cluster.network.latency_us == 1500
+    small.check()
+
+
+def test_arrays_of_numpy_are_values(small):
+    numpy = pytest.importorskip("numpy")
+    small.workload.variable[0].shape = numpy.array([10, 20])
+    assert list(small.workload.variable[0].shape) == [10, 20]
+    small.strategy.shards = numpy.int64(2)
+    assert small.strategy.shards == 2

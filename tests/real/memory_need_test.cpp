@@ -132,11 +132,12 @@ TEST(MemoryNeed, RefusesRunsThatDoNotFitWithTheNeedAndARemedy) {
       refused.error().message(),
       "s.textproto: the run needs 6.50 GB of memory on this machine for 3 workers (6.00 GB "
       "of this for buffers of gradients and partial sums), but only 6.50 GB are free, which is "
-      "enough for about 2 of the workers; use fewer replicas or workers, a smaller model, or "
-      "more machines (--listen)");
+      "enough for about 2 of the workers; use --ranks 4, a smaller model, or more machines "
+      "(--listen)");
   const auto too_large_for_one = with(1'000'000'000);
   ASSERT_FALSE(too_large_for_one);
   EXPECT_THAT(too_large_for_one.error().message(), Not(HasSubstr("enough for")));
+  EXPECT_THAT(too_large_for_one.error().message(), HasSubstr("; use fewer replicas or workers, "));
 }
 
 TEST(MemoryNeed, StartsNoProcessWithoutEnoughMemory) {

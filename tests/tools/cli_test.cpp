@@ -105,6 +105,9 @@ TEST(Manual, PagesAreWrittenForAllCommands) {
 TEST(Help, TheWordHelpMeansTheOption) {
   EXPECT_EQ(run_tutti({"help"}).out, run_tutti({"--help"}).out);
   EXPECT_EQ(run_tutti({"help", "sweep"}).out, run_tutti({"sweep", "--help"}).out);
+  const Outcome unknown = run_tutti({"help", "simulat"});
+  EXPECT_EQ(unknown.status, 2);
+  EXPECT_THAT(unknown.err, HasSubstr("unknown command \"simulat\"; did you mean \"simulate\"?"));
 }
 
 TEST(Simulate, OfATimelineNamesTheCommandsForIt) {

@@ -16,6 +16,35 @@ TEST(Init, WritesAScenarioThatRuns) {
   EXPECT_EQ(Data(test::parse_or_throw(o.out, "out"))["cluster"].text(), "3 × dgx-a100, 24 GPUs");
 }
 
+TEST(Init, StatesThatAModelWithoutFlopsComputesNothing) {
+  const TemporaryFolder folder;
+  const std::string model = folder.write("m.csv", "name,shape,type\nw,1000x10,float32\n");
+  const std::string file = folder.file("a.textproto");
+  ASSERT_EQ(run_tutti({"init", "--model", model, "-o", file}).status, 0);
+  EXPECT_THAT(folder.read("a.textproto"), HasSubstr("so computation takes no time here"));
+  EXPECT_THAT(folder.read("a.textproto"), testing::Not(HasSubstr("batch:")));
+  const auto simulated = [&](const std::vector<std::string>& set) {
+    std::vector<std::string> words = {"simulate", file};
+    for (const std::string& one : set) words.insert(words.end(), {"--set", one});
+    const Outcome o = run_tutti(words);
+    EXPECT_EQ(o.status, 0) << o.err;
+    return o.out + o.err;
+  };
+  const std::string note = "note: computation takes no time";
+  EXPECT_THAT(simulated({"workload.batch=32"}), HasSubstr(note));
+  EXPECT_THAT(simulated({}), testing::Not(HasSubstr(note)));
+  EXPECT_THAT(simulated({"workload.forward_ms=1", "workload.backward_ms=2"}),
+              testing::Not(HasSubstr(note)));
+}
+
+TEST(Init, LocatesErrorsOfAModelFile) {
+  const TemporaryFolder folder;
+  const std::string model = folder.write("m.csv", "name,shape\nw,3\n");
+  const Outcome o = run_tutti({"init", "--model", model, "-o", folder.file("a.textproto")});
+  EXPECT_EQ(o.status, 2);
+  EXPECT_THAT(o.err, HasSubstr("m.csv:1:1: there is no column \"type\""));
+}
+
 TEST(Init, PrintsJson) {
   const TemporaryFolder folder;
   EXPECT_THAT(run_tutti({"init", "--list", "--format", "json"}).out, HasSubstr("\"hgx-h100\""));

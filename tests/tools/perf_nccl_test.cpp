@@ -8,6 +8,8 @@
 #include <set>
 #include <tuple>
 
+#include <fmt/format.h>
+
 #include "tests/support/json.h"
 #include "tests/tools/command_line.h"
 
@@ -164,6 +166,42 @@ TEST(PerfNccl, ComparesALogWithThePrediction) {
   const auto rows = Data(document)["rows"].items();
   EXPECT_EQ(rows[0]["measured_us"].real(), 40);
   EXPECT_FALSE(rows[1].has("measured_us"));
+}
+
+TEST(PerfNccl, PredictsWhatTheLogStates) {
+  const TemporaryFolder folder;
+  std::string log = "# nThread 1 nGpus 8 minBytes 8192 maxBytes 24576 step: 16384(bytes)\n";
+  for (int i = 0; i < 8; ++i)
+    log +=
+        fmt::format("#  Rank  {} Group  0 Pid  77 on  node1 device  {} [0x07] NVIDIA H100\n", i, i);
+  log +=
+      "NCCL version 2.20.5+cuda12.4\n"
+      "#       size         count      type   redop    root     time   algbw   busbw #wrong\n"
+      "        8192          2048     float     sum      -1    40.00    0.20    0.36      0\n"
+      "       24576          6144     float     sum      -1    60.00    0.41    0.72      0\n";
+  const std::string file = folder.write("run.log", log);
+  const auto rows_of = [](const std::vector<std::string>& words) {
+    const Outcome o = run_tutti(words);
+    EXPECT_EQ(o.status, 0) << o.err;
+    std::string rows;
+    const core::Value document = test::parse_or_throw(o.out, "out");
+    for (const auto& row : Data(document)["rows"].items())
+      rows += fmt::format("{} {} ", row["bytes"].real(), row["time_us"].real());
+    return std::pair(o.out, rows);
+  };
+  const std::vector<std::string> words = {"perf", "--cluster", "hgx-h100", "--format",
+                                          "json", "--against", file};
+  const auto [out, adopted] = rows_of(words);
+  EXPECT_THAT(out, HasSubstr("predicted as the log states: NCCL 2.20.5+cuda12.4 (--nccl-version), "
+                             "one_thread (--driving)"));
+  EXPECT_THAT(adopted, testing::StartsWith("8192 "));
+  EXPECT_THAT(adopted, HasSubstr(" 24576 "));
+  std::vector<std::string> given = words;
+  given.insert(given.end(), {"--nccl-version", "2.20.5", "--driving", "one_thread", "-b", "8K",
+                             "-e", "24K", "-f", "3"});
+  EXPECT_EQ(rows_of(given).second, adopted);
+  given[given.size() - 7] = "process_per_gpu";
+  EXPECT_NE(rows_of(given).second, adopted);
 }
 
 /// Returns a log of the OSU micro-benchmarks, which does not state the number of ranks.

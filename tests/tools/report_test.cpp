@@ -141,6 +141,8 @@ TEST_F(ReportPage, RefusesRequestsThatItCannotServe) {
   const std::string timeline = simulated("a.tutti", kSmall);
   expect_refused({"report", timeline, "-o", timeline}, folder,
                  {.code = ProblemCode::kConflict, .file = timeline});
+  expect_refused({"report", timeline, "-o", folder.file("a.pdf")}, folder,
+                 {ProblemCode::kUnsupported, "-o"});
   expect_refused({"report", timeline, timeline, timeline}, folder,
                  {ProblemCode::kMissing, "files"});
   expect_refused({"report", timeline, "--rows", "-1"}, folder, {ProblemCode::kTooSmall, "--rows"});

@@ -494,6 +494,24 @@ TEST(RunForReal, SeveralConnectionsBetweenWorkersGiveTheSameResult) {
   expect_refused({"perf", file, "--streams", "2"}, folder, {ProblemCode::kUnused, "--streams"});
 }
 
+TEST(RunForReal, RunsFewerRanks) {
+  const TemporaryFolder folder;
+  const std::string file = folder.write("s.textproto", scenario("algorithm: \"ring\""));
+  const Outcome o = run_tutti({"run", file, "--ranks", "4"});
+  EXPECT_EQ(o.status, 0) << o.err;
+  EXPECT_THAT(o.out, HasSubstr("2 × m, 4 GPUs"));
+  for (const char* const wrong : {"3", "0", "8", "-2"}) {
+    const Outcome refused = run_tutti({"run", file, "--ranks", wrong});
+    EXPECT_EQ(refused.status, 2) << wrong;
+    EXPECT_THAT(refused.err, HasSubstr("expected 2 to 6 in steps of 2; the scenario has 3 workers "
+                                       "with 2 ranks each"));
+  }
+  std::string groups = folder.read("s.textproto");
+  groups.replace(groups.find("network"), 0, "workers { machine: \"m\" } ");
+  EXPECT_THAT(run_tutti({"run", folder.write("g.textproto", groups), "--ranks", "4"}).err,
+              HasSubstr("--ranks 4: the scenario has several groups of workers"));
+}
+
 TEST(RunForReal, RefusesRunsThatExceedMemoryBeforeTheStart) {
   const TemporaryFolder folder;
   // 4.4 TB on each of the six replicas.

@@ -23,6 +23,43 @@ TEST(Simulate, RefusesANegativeSeed) {
   EXPECT_EQ(run_tutti({"simulate", scenario("10_noise"), "--seed=7"}).status, 0);
 }
 
+TEST(Simulate, RefusesASeedOfMoreThan64Bits) {
+  const Outcome o = run_tutti({"simulate", scenario("10_noise"), "--seed", "18446744073709551616"});
+  EXPECT_EQ(o.status, 2);
+  EXPECT_THAT(o.err, HasSubstr("expected at most 18446744073709551615"));
+  EXPECT_THAT(run_tutti({"simulate", scenario("10_noise"), "--seed", "18446744073709551615"}).out,
+              HasSubstr("seed 18446744073709551615"));
+}
+
+TEST(Simulate, AcceptsQuantitiesAsReportsPrintThem) {
+  const auto with = [](const std::string& setting) {
+    return run_tutti({"simulate", scenario("01_two_ranks"), "--set", setting}).out;
+  };
+  EXPECT_EQ(with("strategy.bytes_per_pack=25 MiB"), with("strategy.bytes_per_pack=26214400"));
+  EXPECT_THAT(run_tutti({"simulate", scenario("01_two_ranks"), "--set",
+                         "strategy.bytes_per_pack=25 parsec"})
+                  .err,
+              HasSubstr("found \"25 parsec\""));
+}
+
+TEST(Simulate, NamesAnUnknownOptionBeforeAMissingScenario) {
+  EXPECT_THAT(run_tutti({"simulate", "--formta"}).err, HasSubstr("unknown option --formta"));
+  EXPECT_THAT(run_tutti({"simulate"}).err, HasSubstr("scenario is required"));
+  EXPECT_THAT(run_tutti({"simulate", ""}).err, HasSubstr("the name of a file is empty"));
+}
+
+TEST(Simulate, ReportsACalibrationWithoutEffect) {
+  const TemporaryFolder folder;
+  const Outcome gone =
+      run_tutti({"simulate", scenario("04_resnet50_ring"), "--calibration", folder.file("gone")});
+  EXPECT_EQ(gone.status, 2);
+  EXPECT_THAT(gone.err, HasSubstr("gone does not exist"));
+  const Outcome unused = run_tutti(
+      {"simulate", scenario("04_resnet50_ring"), "--calibration", folder.write("c.json", "{}")});
+  EXPECT_EQ(unused.status, 0) << unused.err;
+  EXPECT_THAT(unused.out + unused.err, HasSubstr("has no effect, because no collective uses NCCL"));
+}
+
 TEST(Simulate, NamesTheSlowestReplica) {
   const Outcome text = run_tutti({"simulate", scenario("08_straggler")});
   EXPECT_THAT(text.out, HasSubstr("w1/gpu3 in 3 of 3 steps"));

@@ -74,6 +74,35 @@ TEST(View, ReportsAMissingDisplay) {
   EXPECT_THAT(o.err, HasSubstr("display"));
 }
 
+TEST(View, NamesADisplayThatCannotBeOpened) {
+  if (!has_window()) GTEST_SKIP() << "Qt is not here (tools/install_packages.sh window)";
+  for (const char* variable : {"WAYLAND_DISPLAY", "QT_QPA_PLATFORM"}) ::unsetenv(variable);
+  ::setenv("DISPLAY", ":54321", 1);
+  const Outcome o = run_tutti({"view"});
+  ::unsetenv("DISPLAY");
+  EXPECT_EQ(o.status, 2);
+  EXPECT_THAT(o.err, HasSubstr("the display :54321 cannot be opened; "));
+}
+
+TEST(View, DeletesATemporaryFile) {
+  if (!has_window()) GTEST_SKIP() << "Qt is not here (tools/install_packages.sh window)";
+  const TemporaryFolder folder;
+  const std::string inside = folder.file("inside");
+  ASSERT_TRUE(std::filesystem::create_directory(inside));
+  const std::string timeline = inside + "/t.tutti";
+  ASSERT_EQ(run_tutti({"simulate", source_folder() + "/scenarios/01_two_ranks.textproto",
+                       "--timeline", timeline})
+                .status,
+            0);
+  const std::string picture = folder.file("t.png");
+  EXPECT_THAT(run_tutti({"view", "--delete-file", "--screenshot", picture}).err,
+              HasSubstr("--delete-file needs one timeline"));
+  EXPECT_EQ(run_tutti({"view", timeline, "--delete-file", "--screenshot", picture}).status, 0);
+  EXPECT_TRUE(std::filesystem::exists(picture));
+  EXPECT_FALSE(std::filesystem::exists(inside));
+  EXPECT_THAT(run_tutti({"view", "--opened-fd", "99"}).err, HasSubstr("--opened-fd 99: expected"));
+}
+
 TEST(View, RefusesInvalidRequestsInOneLine) {
   if (!has_window()) GTEST_SKIP() << "Qt is not here (tools/install_packages.sh window)";
   const TemporaryFolder folder;

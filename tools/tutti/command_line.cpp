@@ -133,7 +133,13 @@ std::optional<int> CommandLine::parse(const std::vector<std::string>& written) {
   // As in git, "help COMMAND" means "COMMAND --help".
   if (!words.empty() && words.front() == "help") {
     words.erase(words.begin());
-    words.emplace_back("--help");
+    // For an unknown command, CLI11 would print the help of all commands.
+    const bool known = words.empty() || words.front().starts_with('-') ||
+                       !app_->get_subcommands([&words](const CLI::App* one) {
+                              return one->get_name() == words.front();
+                            })
+                            .empty();
+    if (known) words.emplace_back("--help");
   }
   try {
     // CLI11 expects the words in reverse order.

@@ -25,6 +25,7 @@
 #include "core/scenario/network_reader.h"
 #include "core/scenario/scenario.h"
 #include "core/text/report.h"
+#include "core/workload/model.h"
 #include "tools/tutti/io/capture.h"
 #include "tools/tutti/io/output_file.h"
 
@@ -154,7 +155,19 @@ std::string network_text(const InitOptions& options) {
   return text + shape_text(options) + "  }\n";
 }
 
-std::string scenario_text(const InitOptions& options, const std::string& profile) {
+/// True if the model's file states FLOPs or times of a variable. An unreadable model counts as one
+/// that states them; reading the scenario reports the error.
+bool states_computation(const Library& library, const InitOptions& options) {
+  const auto path = library.find(Library::Kind::kModel, options.model, options.output);
+  const auto model = path ? core::load_model(*path) : core::Expected<core::Model>(core::Model{});
+  if (!path || !model) return true;
+  return std::any_of(model->variables.begin(), model->variables.end(), [](const auto& one) {
+    return one.forward_flops || one.backward_flops || one.forward || one.backward;
+  });
+}
+
+std::string scenario_text(const InitOptions& options, const std::string& profile,
+                          bool states_computation) {
   const std::string how = options.servers > 0
                               ? fmt::format("variables on {} servers", options.servers)
                               : fmt::format("gradients reduced by {}", options.algorithm);
@@ -174,6 +187,10 @@ std::string scenario_text(const InitOptions& options, const std::string& profile
         "  # Measured times per layer. To compute times from FLOPs and the device's rate instead, "
         "replace layer_times by batch.\n";
     text += fmt::format("  layer_times: \"{}\"\n", profile);
+  } else if (!states_computation) {
+    text +=
+        "  # The model states neither FLOPs nor times, so computation takes no time here. Measure "
+        "the times of\n  # both passes, and set forward_ms and backward_ms.\n";
   } else {
     text +=
         "  # The number of samples per replica and forward pass.\n"
@@ -201,7 +218,8 @@ std::string scenario_text(const InitOptions& options, const std::string& profile
 std::string scenario_to_start_from(InitOptions options, const Library& library) {
   if (options.algorithm.empty() && options.servers == 0)
     options.algorithm = usual_algorithm(options, library);
-  return scenario_text(options, profile_of(library, options.model, options.machine));
+  return scenario_text(options, profile_of(library, options.model, options.machine),
+                       states_computation(library, options));
 }
 
 namespace {
@@ -369,9 +387,12 @@ int init(const InitOptions& options, const Environment& environment) {
   // Check that the output is a valid scenario, which also detects errors in the request.
   const auto scenario = core::read_scenario(text, target, library);
   if (!scenario) {
-    // There is no file yet, so errors have no locations.
+    // There is no scenario file yet, so errors in it have no locations. Errors in other files, such
+    // as a model in CSV, keep theirs.
     std::vector<core::Problem> problems = scenario.error().problems();
-    for (core::Problem& problem : problems) problem.where = core::Location();
+    for (core::Problem& problem : problems) {
+      if (problem.where.file == target) problem.where = core::Location();
+    }
     return report(Error(core::ErrorKind::kRequest, std::move(problems)));
   }
   if (options.output.empty() || options.output == "-")

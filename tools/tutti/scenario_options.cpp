@@ -4,6 +4,8 @@
 #include <filesystem>
 #include <system_error>
 
+#include <fmt/format.h>
+
 #include "core/base/file.h"
 #include "core/edit/old_form_text.h"
 #include "core/explore/database.h"
@@ -90,6 +92,27 @@ void warn_of_old_form(const std::string& text, const std::string& path) {
     print_note(warning);
 }
 
+/// Returns the override that gives the scenario `ranks` ranks by a smaller number of workers.
+/// ERRORS (requests): the workers have another number of replicas; there are several groups of
+/// workers.
+static Expected<core::Override> workers_for(std::int64_t ranks, const core::Scenario& scenario) {
+  const std::string label = fmt::format("--ranks {}", ranks);
+  const std::int64_t each = scenario.cluster->replicas_per_worker();
+  const std::int64_t all = scenario.cluster->replicas();
+  if (ranks < 1 || ranks > all || ranks % each != 0)
+    return refused({ranks < 1 ? ProblemCode::kTooSmall : ProblemCode::kInvalid, "--ranks"},
+                   "{}: expected {} to {}{}; the scenario has {} workers with {} each", label, each,
+                   all, each > 1 ? fmt::format(" in steps of {}", each) : "", all / each,
+                   each == 1 ? "1 rank" : fmt::format("{} ranks", each));
+  std::vector<core::Override> changes = core::workers_for(ranks / each, scenario.text, label);
+  if (changes.empty())
+    return refused({ProblemCode::kUnsupported, "--ranks"},
+                   "{}: the scenario has several groups of workers, or its cluster is in another "
+                   "file; use --set cluster.workers[0].count=N instead",
+                   label);
+  return std::move(changes.front());
+}
+
 Expected<core::Scenario> load_scenario(const ScenarioOptions& options,
                                        const Environment& environment) {
   auto overrides = settings_of(options.settings());
@@ -108,6 +131,12 @@ Expected<core::Scenario> load_scenario(const ScenarioOptions& options,
     overrides->insert(overrides->begin(), workers.begin(), workers.end());
   }
   auto scenario = core::read_scenario(*text, options.file, environment.library, *overrides);
+  if (scenario && options.ranks) {
+    auto fewer = workers_for(*options.ranks, *scenario);
+    if (!fewer) return failed(fewer);
+    overrides->push_back(std::move(*fewer));
+    return core::read_scenario(*text, options.file, environment.library, *overrides);
+  }
   if (!scenario || !tf_config) return scenario;
   if (const auto checked = core::check_workers(tf_config->cluster, *scenario); !checked)
     return failed(checked);

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +22,8 @@ struct ScenarioOptions {
   /// The file with TF_CONFIG, or "env" for the environment variable; empty: none. The workers in
   /// TF_CONFIG replace the workers of the scenario.
   std::string tf_config;
+  /// The number of ranks that replaces that of the scenario; nullopt: all ranks of the scenario.
+  std::optional<std::int64_t> ranks;
 
   /// Returns all overrides: `set`, and the overrides that correspond to the other options.
   [[nodiscard]] std::vector<std::string> settings() const;
@@ -36,7 +40,7 @@ core::Expected<std::string> read_scenario_file(const std::string& path);
 void warn_of_old_form(const std::string& text, const std::string& path);
 
 /// Reads the scenario and applies the changes. ERRORS: a file cannot be read; an override is
-/// invalid (core/edit/overrides.h).
+/// invalid (core/edit/overrides.h); the scenario cannot have `options.ranks` ranks.
 core::Expected<core::Scenario> load_scenario(const ScenarioOptions& options,
                                              const Environment& environment);
 

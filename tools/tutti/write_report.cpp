@@ -214,6 +214,13 @@ int write_report(const ReportOptions& options, const Environment& environment) {
   if (options.files.empty() || options.files.size() > 2)
     return refuse({core::ProblemCode::kMissing, "files"},
                   "report needs one timeline, or two timelines to compare");
+  const std::string ending = std::filesystem::path(options.output).extension().string();
+  const bool input = std::find(options.files.begin(), options.files.end(), options.output) !=
+                     options.files.end();  // write_file() refuses to replace an input
+  if (!input && !ending.empty() && ending != ".html" && ending != ".htm")
+    return refuse({core::ProblemCode::kUnsupported, "-o"},
+                  "-o {}: the report is an HTML page, not a {} file; use a name that ends in .html",
+                  options.output, ending);
   std::vector<TimelineReader> timelines;
   for (const std::string& file : options.files) {
     auto timeline = open_timeline_or_trace(

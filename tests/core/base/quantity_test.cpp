@@ -27,6 +27,13 @@ TEST(Quantity, ConvertsToTheUnitOfTheField) {
   EXPECT_EQ(converted("latency_us", "-3us"), -3);
 }
 
+TEST(Quantity, ASpaceBeforeTheUnitIsRemoved) {
+  EXPECT_EQ(without_space("25 MiB"), "25MiB");
+  EXPECT_EQ(without_space("1.5 ms"), "1.5ms");
+  for (const char* const text : {"25MiB", "25", "25 parsec", "25  MiB", " MiB", "x MiB", ""})
+    EXPECT_EQ(without_space(text), text);
+}
+
 TEST(Quantity, ANumberWithoutAUnitIsNotAQuantity) {
   for (const char* written : {"25", "1e6", "", "MiB", "0x1F", "5f", "12 MiB", "5parsecs", "inf"}) {
     const auto number = in_unit_of("bytes_per_pack", written);

@@ -40,13 +40,14 @@ from .result import Comparison, Explanation, Perf, Plan, Report, Result, compare
 from .scenario import Elements, Fields, Scenario, load, parse
 from .sweep import Sweep, Tuning
 from .table import Table
+from .window import Window
 
 __version__: str = _core.__version__
 
 __all__ = [
     "Algorithm", "Comparison", "Elements", "Error", "Explanation", "FieldError", "Fields",
     "Interrupted", "Perf", "Plan", "Problem", "Progress", "Report", "RequestError", "Result",
-    "RunError", "Scenario", "Sweep", "Table", "Tuning", "Value", "calibrate", "call", "choose",
+    "RunError", "Scenario", "Sweep", "Table", "Tuning", "Value", "Window", "calibrate", "call", "choose",
     "chunks", "compare", "data_folder", "gpu", "gpus", "import_trace", "init", "load",
     "load_algorithm", "names", "node", "nodes", "open_timeline", "parse", "perf", "rank", "ranks",
     "root", "validate",

@@ -61,6 +61,15 @@ class Value:
     def __floordiv__(self, other: Number) -> "Value":
         return self._with("/", other)
 
+    def __truediv__(self, other: Number) -> "Value":
+        raise TypeError("values of the algorithm language are whole numbers; use // to divide")
+
+    def __index__(self) -> int:
+        raise TypeError(
+            "this value depends on the rank, which is not known while Python runs; "
+            "use algorithm.loop(name, first, last) instead of range()"
+        )
+
     def __mod__(self, other: Number) -> "Value":
         return self._with("%", other)
 

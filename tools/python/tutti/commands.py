@@ -10,7 +10,7 @@ import shutil
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any, Callable, Iterator, Mapping, Optional, Sequence, Union
+from typing import Any, Callable, Iterable, Iterator, Mapping, Optional, Sequence, Union
 
 from . import _core
 from .errors import Error, Interrupted, Problem, RequestError, error_of, option_name
@@ -85,12 +85,14 @@ def plain(value: Any) -> str:
         return str(os.fspath(value))
     if isinstance(value, str):
         return value
-    if isinstance(value, (list, tuple)):
+    if hasattr(value, "tolist"):
+        return plain(value.tolist())  # NumPy's numbers and arrays, pandas' series
+    if isinstance(value, Iterable):
         return ",".join(plain(one) for one in value)
     try:
-        return repr(value.__index__())  # int, and NumPy's integers
+        return repr(value.__index__())  # int, and other libraries' integers
     except AttributeError:
-        return repr(float(value))  # NumPy's numbers
+        return repr(float(value))
 
 
 class Outcome:

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Iterator, Mapping, Optional, Union
 
 from . import _core
 from ._display import rows_html, show_time
-from .commands import program
 from .errors import Problem, RequestError
 from .table import Table
 
 if TYPE_CHECKING:
     import pandas  # type: ignore[import]  # Debian's pandas has no type annotations
+
+    from .window import Window
 
 Path_ = Union[str, "os.PathLike[str]"]
 
@@ -217,15 +216,15 @@ class Result:
         """Returns a picture of the last training step, as the text of an SVG file."""
         return self._recording.svg()
 
-    def view(self) -> "subprocess.Popen[bytes]":
-        """Opens the window with this timeline, and returns at once."""
-        found = program()
-        if not found:
-            raise RequestError([Problem("no tutti program is installed; set TUTTI_PROGRAM to its path")])
-        folder = tempfile.mkdtemp(prefix="tutti-")
-        path = Path(folder) / f"{Path(self.scenario).name or 'timeline'}.tutti"
-        self.save(path)
-        return subprocess.Popen([found, "view", str(path)])
+    def view(self) -> "Window":
+        """Opens the window with this timeline, and returns as soon as the window shows it.
+
+        The window deletes its copy of the timeline, and marks in it, when it closes. To keep them,
+        call `save(path)`, and open the file with `tutti view`.
+        """
+        from .window import open_window
+
+        return open_window(self)
 
     def __repr__(self) -> str:
         return f"<tutti.Result of {self.scenario}: step time {show_time(self.step_time_us)}>"

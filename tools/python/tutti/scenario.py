@@ -143,6 +143,24 @@ class Elements:
     def __iter__(self) -> Iterator[Any]:
         return (self[i] for i in range(len(self)))
 
+    def _only(self, name: str) -> str:
+        """Returns the path of a field of the only element, as --set allows it without [0]."""
+        length = len(self)
+        if length > 1:
+            raise AttributeError(f"{self._path} has {length} elements; use {self._path}[0].{name}")
+        return _join(f"{self._path}[0]", name)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return self._scenario._get(self._only(name))
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in Elements.__slots__:
+            object.__setattr__(self, name, value)
+        else:
+            self._scenario.set(self._only(name), value)
+
     def append(self, value: Any) -> None:
         """Adds an element: a value, or a mapping with the fields of a message."""
         self._scenario.set(f"{self._path}[{len(self)}]", value)
@@ -153,6 +171,14 @@ class Elements:
 
 def _join(path: str, name: str) -> str:
     return f"{path}.{name}" if path else name
+
+
+def _values_of(over: Mapping[str, Any]) -> list[str]:
+    """Returns the values of --over for a mapping from fields to their values."""
+    if not isinstance(over, Mapping):
+        text = f'expected a dictionary, such as {{"strategy.shards": [1, 2, 4]}} (got {over!r})'
+        raise RequestError([Problem(text, code="wrong-type")])
+    return [f"{field}={plain(values)}" for field, values in over.items()]
 
 
 def _typed(state: Mapping[str, Any]) -> Any:
@@ -251,6 +277,8 @@ class Scenario(Fields):
         """
         if isinstance(value, Fields):
             value = value.to_dict()
+        elif hasattr(value, "tolist"):
+            value = value.tolist()  # NumPy's numbers and arrays
         text = self._text
         if isinstance(value, Mapping):
             text = _core.with_field(text, field, "")
@@ -351,10 +379,10 @@ class Scenario(Fields):
         sweep continues from it. Without `output`, a temporary file is used, which is removed when
         Python ends.
         """
+        options["over"] = _values_of(over)
         if output is None:
             output = scratch_folder() / "points.sweep"
         options.update(output=output, threads=threads or None)
-        options["over"] = [f"{field}={plain(values)}" for field, values in over.items()]
         outcome = self._run("sweep", options, progress=progress)
         if outcome.exception is not None:
             outcome.stopped(Sweep(output) if Path(output).exists() else None)
@@ -371,7 +399,7 @@ class Scenario(Fields):
     ) -> Tuning:
         """Searches for the best settings of the fields in `over`; by default, the framework's fields."""
         options.update(evaluations=evaluations, seed=seed)
-        options["over"] = [f"{field}={plain(values)}" for field, values in (over or {}).items()]
+        options["over"] = _values_of(over or {})
         outcome = self._run("tune", options, progress=progress)
         outcome.stopped()
         return Tuning(outcome.json(), self)

@@ -194,7 +194,7 @@ void add_tune(CLI::App& app, TuneOptions& o) {
        "--evaluations", o.evaluations,
        "Maximum number of simulations, including those for the curves around the best settings")
       ->capture_default_str();
-  c->add_option("--seed", o.seed, "Seed of the search")->check(not_negative)->capture_default_str();
+  c->add_option("--seed", o.seed, "Seed of the search")->check(seed_problem)->capture_default_str();
   c->add_option("--threads", o.threads,
                 "Number of simulations to run in parallel (default: the number of cores)");
   add_format(c, o.format);

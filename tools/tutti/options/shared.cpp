@@ -1,5 +1,9 @@
 #include "tools/tutti/options/shared.h"
 
+#include <charconv>
+#include <cstdint>
+#include <limits>
+
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
@@ -14,8 +18,14 @@ std::string not_utf8(const std::string& path) {
              : "the name of this file is not valid UTF-8; rename the file";
 }
 
-std::string not_negative(const std::string& number) {
-  return number.starts_with('-') ? fmt::format("expected 0 or more (got {})", number) : "";
+std::string seed_problem(const std::string& number) {
+  if (number.starts_with('-')) return fmt::format("expected 0 or more (got {})", number);
+  std::uint64_t value = 0;
+  const auto end = number.data() + number.size();
+  if (std::from_chars(number.data(), end, value).ec == std::errc::result_out_of_range)
+    return fmt::format("expected at most {} (got {})", std::numeric_limits<std::uint64_t>::max(),
+                       number);
+  return "";
 }
 
 void add_format(CLI::App* c, std::string& format) {

@@ -16,9 +16,9 @@ namespace tutti::tools {
 /// Returns an error message if `path` is not UTF-8; otherwise "". Timelines and JSON contain the
 /// name of the scenario and must be UTF-8.
 std::string not_utf8(const std::string& path);
-/// Returns an error message if the number has a minus sign; otherwise "". Without this check, a
-/// negative value of an unsigned option would become a large number.
-std::string not_negative(const std::string& number);
+/// Returns an error message if a seed is negative or has more than 64 bits; otherwise "". Without
+/// this check, CLI11 would silently use another seed.
+std::string seed_problem(const std::string& number);
 
 /// Adds --format, the format of a command's results.
 void add_format(CLI::App* c, std::string& format);

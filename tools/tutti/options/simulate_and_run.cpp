@@ -19,7 +19,7 @@ void add_simulate(CLI::App& app, SimulateOptions& o) {
   add_execution(c, o, "simulate");
   c->add_option("--seed", o.seed,
                 "Seed of all random numbers, such as jitter (overrides the scenario)")
-      ->check(not_negative);
+      ->check(seed_problem);
   c->add_option("--network-model", o.network_model,
                 "Network model: fifo, fair or ideal (overrides the scenario)");
   c->add_option(
@@ -64,6 +64,10 @@ void add_run(CLI::App& app, RealRunOptions& o) {
       "  mpirun -n 8 tutti run scenarios/02_eight_hosts_ring.textproto");
   add_real(c, o.real);
   add_execution(c, o, "run");
+  c->add_option("--ranks", o.scenario.ranks,
+                "Run only this number of ranks (replicas), with fewer workers than the scenario "
+                "has: for example if not all of them fit into the memory of this machine")
+      ->excludes("--tf-config");
   c->add_option("--backend", o.backend,
                 "Backend: tcp (host memory), cuda (GPUs, with Tutti's kernels) or nccl (GPUs, with "
                 "NCCL's collectives)")

@@ -152,6 +152,7 @@ const std::vector<Row>& rows() {
       {"--servers", kCount},
       {"--steps", kCount},
       {"--seed", kCount},
+      {"--ranks", kCount},
       {"--threads", kCount},
       {"--evaluations", kCount},
       {"--max-spans", kCount},

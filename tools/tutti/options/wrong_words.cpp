@@ -139,12 +139,15 @@ core::Error wrong_words(const CLI::App& app, const CLI::ParseError& error) {
         fmt::format("{}: unknown command \"{}\"{}; see {} --help", name, unknown.front(),
                     similar.empty() ? "; expected one of " + list(commands) : similar, name));
   }
-  // If there is no unknown argument, the message names the command.
-  if (error.get_exit_code() != static_cast<int>(CLI::ExitCodes::ExtrasError) || unknown.empty())
-    return wrong(code_of(error), field_in(error.what(), command),
-                 fmt::format("{}: {}; see {} --help", name, message_of(error, command), name));
   const auto option = std::find_if(unknown.begin(), unknown.end(),
                                    [](const auto& word) { return word.starts_with('-'); });
+  // An unknown option is reported even if an argument is missing, because the two are often one
+  // mistake. If there is no unknown argument, the message names the command.
+  const bool missing = error.get_exit_code() == static_cast<int>(CLI::ExitCodes::RequiredError);
+  const bool extra = error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError);
+  if (!(extra && !unknown.empty()) && !(missing && option != unknown.end()))
+    return wrong(code_of(error), field_in(error.what(), command),
+                 fmt::format("{}: {}; see {} --help", name, message_of(error, command), name));
   if (option == unknown.end())
     return wrong(
         ProblemCode::kUnused, "",

@@ -428,7 +428,10 @@ int perf_of_nccl(const PerfOptions& options, const Request& request,
   requested.reduction = request.what.reduction;
   requested.op = options.op;
   requested.sizes = request.sizes;
-  return perf_nccl(requested, environment);
+  const PerfOptions defaults;
+  requested.default_sizes = options.least == defaults.least && options.most == defaults.most &&
+                            options.factor == defaults.factor;
+  return perf_nccl(std::move(requested), environment);
 }
 
 /// Executes `coordinate` with the executor of the real run, and returns its exit status. If

@@ -37,16 +37,15 @@ std::optional<core::NcclLinkBound> link_bound(const NcclPerfRequest& request,
 /// Returns the measured times by size in bytes. Out-of-place times are preferred. Rows with wrong
 /// results are left out. `notes` receives what was assumed or left out.
 Expected<std::map<std::int64_t, double>> measured(const NcclPerfRequest& request,
+                                                  const std::vector<core::NcclTestsTable>& tables,
                                                   std::int64_t ranks,
                                                   std::vector<std::string>& notes) {
-  const auto tables = core::load_nccl_tests(request.options.against);
-  if (!tables) return failed(tables);
   std::map<std::int64_t, double> times;
   std::int64_t wrong = 0;
   Error refused =
       Error::request({ProblemCode::kMissing, "--against"},
                      "the log has no row with correct results", {request.options.against, 0, 0});
-  for (const core::NcclTestsTable& logged : *tables) {
+  for (const core::NcclTestsTable& logged : tables) {
     if (logged.is_mpi)
       return tl::make_unexpected(Error::request(
           {ProblemCode::kConflict, "--against"},
@@ -81,6 +80,33 @@ Expected<std::map<std::int64_t, double>> measured(const NcclPerfRequest& request
   return times;
 }
 
+/// Sets NCCL's release and the driving mode of the request to those that the log states, if the
+/// user gives none: times of another release or mode are not comparable. `notes` receives what was
+/// set.
+void adopt(const std::vector<core::NcclTestsTable>& tables, NcclPerfRequest& request,
+           std::vector<std::string>& notes) {
+  if (tables.empty()) return;
+  const core::NcclTestsRun& run = tables.front().run;
+  std::vector<std::string> adopted;
+  if (!request.options.version && !run.nccl_version.empty()) {
+    request.options.version = run.nccl_version;
+    adopted.push_back("NCCL " + run.nccl_version + " (--nccl-version)");
+  }
+  if (const auto driving = run.driving(); driving && !request.options.driving) {
+    request.options.driving = std::string(to_string(*driving));
+    adopted.push_back(*request.options.driving + " (--driving)");
+  }
+  if (!adopted.empty())
+    notes.push_back(fmt::format("predicted as the log states: {}", fmt::join(adopted, ", ")));
+}
+
+/// Returns the sizes of the log in elements.
+std::vector<std::int64_t> sizes_of(const std::map<std::int64_t, double>& log, core::DataType type) {
+  std::vector<std::int64_t> sizes;
+  for (const auto& [bytes, us] : log) sizes.push_back(bytes / core::size_of(type).count());
+  return sizes;
+}
+
 }  // namespace
 
 const char* NcclPerfOptions::first_given() const {
@@ -99,7 +125,15 @@ const char* NcclPerfOptions::first_given() const {
   return against.empty() ? nullptr : "--against";
 }
 
-int perf_nccl(const NcclPerfRequest& request, const Environment& environment) {
+int perf_nccl(NcclPerfRequest request, const Environment& environment) {
+  std::vector<core::NcclTestsTable> tables;
+  std::vector<std::string> notes;
+  if (!request.options.against.empty()) {
+    auto loaded = core::load_nccl_tests(request.options.against);
+    if (!loaded) return report(loaded.error());
+    tables = std::move(*loaded);
+    adopt(tables, request, notes);
+  }
   auto subject = nccl_subject(request.options, request.set, environment);
   if (!subject) return report(subject.error());
   if (const int ranks = subject->comm.ranks;
@@ -112,9 +146,12 @@ int perf_nccl(const NcclPerfRequest& request, const Environment& environment) {
   if (!bands) return report(bands.error());
   std::map<std::int64_t, double> log;
   if (!request.options.against.empty()) {
-    auto times = measured(request, subject->comm.ranks, subject->settings.notes);
+    auto& noted = subject->settings.notes;
+    noted.insert(noted.end(), notes.begin(), notes.end());
+    auto times = measured(request, tables, subject->comm.ranks, noted);
     if (!times) return report(times.error());
     log = std::move(*times);
+    if (request.default_sizes) request.sizes = sizes_of(log, request.type);
   }
   const auto set = nccl_variables(request.set);
   if (!set) return report(set.error());

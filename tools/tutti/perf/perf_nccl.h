@@ -49,10 +49,12 @@ struct NcclPerfRequest {
   core::Reduction reduction = core::Reduction::kSum;
   std::string op = "sum";           ///< the operation, named as in nccl-tests
   std::vector<std::int64_t> sizes;  ///< total numbers of elements, before rounding
+  bool default_sizes = false;  ///< true: the sizes are the default ones; with a log, those of the
+                               ///< log replace them
 };
 
 /// Prints the table that nccl-tests would print on the cluster, with NCCL's choices and the times
 /// that Tutti's model predicts. Returns the exit status.
-int perf_nccl(const NcclPerfRequest& request, const Environment& environment);
+int perf_nccl(NcclPerfRequest request, const Environment& environment);
 
 }  // namespace tutti::tools
