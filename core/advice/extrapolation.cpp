@@ -9,6 +9,8 @@
 #include "core/base/format.h"
 #include "core/calibrate/cluster_figures.h"
 #include "core/proto/scenario.pb.h"
+#include "core/strategy/algorithm_table.h"
+#include "core/strategy/collective_parts.h"
 #include "core/workload/layer_times.h"
 
 namespace tutti::core {
@@ -139,6 +141,28 @@ void add_calibrated(const Scenario& scenario, const proto::Scenario& message,
 
 }  // namespace
 
+std::string note_on_launches(const Scenario& scenario) {
+  const Cluster& cluster = *scenario.cluster;
+  const bool on_gpus = cluster.part(cluster.replica(0)).kind == PartKind::kGpu;
+  // The times of servers, and of clusters that were fitted to measured runs, include their
+  // software.
+  if (!on_gpus || scenario.strategy.servers || is_calibrated(scenario)) return "";
+  for (const Pack& pack : scenario.plan.packs) {
+    const PlannedCollective& planned = scenario.plan.planned(pack.collective);
+    const Collective& collective = planned.first;
+    const CollectiveParts* const parts = timed_parts(collective);
+    const bool by_nccl = collective.nccl || (parts && parts->all.front().inside_workers);
+    if (by_nccl || planned.launch_overhead > Time() || collective.contributors < 2) continue;
+    if (scenario.strategy.requested_launch_overhead) continue;
+    return fmt::format(
+        "{} begins on GPUs without a launch time, so times of small packs are lower bounds; to add "
+        "a launch time, set strategy.launch_us (NCCL's times include the launch)",
+        scenario.strategy.custom ? scenario.strategy.custom->file
+                                 : to_string(strategy_of(scenario.strategy, pack).algorithm));
+  }
+  return "";
+}
+
 bool is_calibrated(const Scenario& scenario) {
   const auto message = scenario_message(scenario.text, scenario.file);
   return message && calibrated_of(scenario, **message).has_value();
@@ -151,6 +175,8 @@ std::vector<std::string> extrapolations(const Scenario& scenario) {
   add_layer_times(scenario, **message, notes);
   add_missing_computation(scenario, **message, notes);
   add_calibrated(scenario, **message, notes);
+  if (std::string note = note_on_launches(scenario); !note.empty())
+    notes.push_back(std::move(note));
   return notes;
 }
 

@@ -226,7 +226,7 @@ tl::expected<NcclTunerTable, std::string> nccl_tuner_table(const Scenario& recom
     const auto chosen = tuned(comm, recommended, variables, recommended.strategy.channels);
     if (!chosen) return tl::make_unexpected(chosen.error());
     auto lines = lines_of(*chosen, nccl::Function::kAllReduce, gradients.type,
-                          recommended.strategy.reduction);
+                          recommended.strategy.reduction_by_nccl());
     if (!lines) return tl::make_unexpected(lines.error());
     all_reduces = std::move(*lines);
   } else {

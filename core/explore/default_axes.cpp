@@ -69,6 +69,9 @@ Expected<Axis> algorithms_of(const Scenario& scenario, const ScenarioText& text)
   }
   if (now.custom) axis.rows.push_back(of_file);
   for (const AlgorithmChoice algorithm : algorithms()) {
+    // On one worker, a combination has only its stage inside workers, so it is the same collective
+    // as its first algorithm.
+    if (algorithm.inside && scenario.cluster->workers() == 1) continue;
     for (const int shards : {1, 2, 4, 8}) {
       Strategy one = Strategy::for_algorithm(algorithm);
       one.shards = shards;

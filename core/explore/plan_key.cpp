@@ -54,13 +54,25 @@ PlanKey plan_key(const Plan& plan) {
     }
     const Collective& collective = plan.collective(pack);
     for (const std::int64_t number :
-         {collective.elements, std::int64_t{size_of(collective.type).count()},
-          static_cast<std::int64_t>(collective.type), pack.copied_in.count(),
-          pack.copied_out.count(), pack.converted_in.count(), pack.converted_out.count(),
-          pack.payload.instance_key, std::int64_t{pack.after}, std::int64_t{pack.answers},
-          std::int64_t{collective.root}, std::int64_t{pack.needs_all_gradients},
-          std::int64_t{pack.entry}, std::int64_t{pack.turn}, std::int64_t{pack.also_needs},
-          static_cast<std::int64_t>(pack.phase), static_cast<std::int64_t>(pack.payload.content),
+         {collective.elements,
+          std::int64_t{size_of(collective.type).count()},
+          static_cast<std::int64_t>(collective.type),
+          pack.copied_in.count(),
+          pack.copied_out.count(),
+          pack.divided_before.count(),
+          pack.divided_after.count(),
+          pack.converted_in.count(),
+          pack.converted_out.count(),
+          pack.payload.instance_key,
+          std::int64_t{pack.after},
+          std::int64_t{pack.answers},
+          std::int64_t{collective.root},
+          std::int64_t{pack.needs_all_gradients},
+          std::int64_t{pack.entry},
+          std::int64_t{pack.turn},
+          std::int64_t{pack.also_needs},
+          static_cast<std::int64_t>(pack.phase),
+          static_cast<std::int64_t>(pack.payload.content),
           std::int64_t{pack.payload.on_read},
           std::int64_t{pack.payload.reduction ? static_cast<int>(*pack.payload.reduction) : -1}})
       hash.add(number);

@@ -377,6 +377,7 @@ class Planner : private PackMaker {
     if (traits(strategy_.algorithm).pads_by_copy && plan_.collective(pack).elements > elements)
       pack.copied_in = plan_.collective(pack).bytes();
     pack.converted_in = pack.converted_out = converted(elements, type, sent);
+    divide(pack);
     // Gradients that were converted one by one before packing are converted back one by one.
     if (strategy_.compression && !strategy_.compression->of_packs) {
       for (const Member& m : members)
@@ -384,6 +385,19 @@ class Planner : private PackMaker {
     }
     pack.payload.members = std::move(members);
     return pack;
+  }
+
+  /// Adds the division of a mean that the framework computes from a sum of NCCL.
+  void divide(Pack& pack) const {
+    const Collective& sum = plan_.collective(pack);
+    if (strategy_.reduction_by_nccl() == strategy_.reduction ||
+        traits(strategy_.algorithm).nccl != NcclPart::kAll || !reduces(sum.kind) || replicas() == 1)
+      return;
+    if (strategy_.division == Division::kBefore) pack.divided_before = sum.bytes();
+    // After a reduce-scatter, a replica holds only its own block of the sum.
+    const std::int64_t blocks = sum.kind == CollectiveKind::kReduceScatter ? replicas() : 1;
+    if (strategy_.division == Division::kAfter)
+      pack.divided_after = Bytes(sum.bytes().count() / blocks);
   }
 
   void note_odd_device() {

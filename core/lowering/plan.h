@@ -120,6 +120,11 @@ struct Pack {
   /// the buffer after the collective is complete.
   Bytes copied_in = {};
   Bytes copied_out = {};
+  /// The bytes that a device divides in place before and after the collective, if the framework
+  /// computes the mean from a sum of NCCL (Strategy::division). Without a predicted time
+  /// (Collective::nccl), the collective's schedule includes the division.
+  Bytes divided_before = {};
+  Bytes divided_after = {};
   /// The bytes that a device reads and writes to convert the pack's data type before the collective
   /// (Compression::of_packs), and to convert the gradients back after the collective.
   Bytes converted_in = {};

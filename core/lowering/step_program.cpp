@@ -132,8 +132,13 @@ struct Relations {
 class Lowering {
  public:
   Lowering(const Workload& workload, const Plan& plan, const Relations& relations,
-           const StepTimes& times)
-      : workload_(workload), plan_(plan), relations_(relations), times_(times), points_(plan) {
+           const StepTimes& times, bool divisions)
+      : workload_(workload),
+        plan_(plan),
+        relations_(relations),
+        times_(times),
+        divisions_(divisions),
+        points_(plan) {
     int communicators = 0;
     for (const PlannedExchange& e : plan.exchanges)
       communicators = std::max(communicators, e.communicator + 1);
@@ -160,6 +165,14 @@ class Lowering {
   [[nodiscard]] int packs() const { return static_cast<int>(plan_.packs.size()); }
   [[nodiscard]] const Pack& pack(int p) const { return plan_.packs[p]; }
   [[nodiscard]] int segments() const { return static_cast<int>(workload_.segments.size()); }
+  /// Returns the bytes that are divided before or after the collective of a pack. If the collective
+  /// has no predicted time of NCCL, its schedule includes the division.
+  [[nodiscard]] Bytes divided_before(int p) const {
+    return divisions_ && plan_.collective(pack(p)).nccl ? pack(p).divided_before : Bytes();
+  }
+  [[nodiscard]] Bytes divided_after(int p) const {
+    return divisions_ && plan_.collective(pack(p)).nccl ? pack(p).divided_after : Bytes();
+  }
 
   // --- tasks ---
 
@@ -355,10 +368,16 @@ class Lowering {
       if (pack(p).phase != PackPhase::kGradients || relations_.ready_after[p] != segment) continue;
       ready.push_back(p);
       TaskId buffered = report_ready(p, cursor_);
-      if (pack(p).copied_in.count() > 0)
-        buffered = compute(ComputeKind::kCopyIn, copies(pack(p).copied_in), -1, p, buffered);
+      // A division in place reads and writes as many bytes as a copy. If whole packs are converted,
+      // the converted pack is divided.
+      const bool converts_packs = plan_.compression && plan_.compression->of_packs;
+      const Bytes copied = pack(p).copied_in + (converts_packs ? Bytes() : divided_before(p));
+      if (copied.count() > 0)
+        buffered = compute(ComputeKind::kCopyIn, copies(copied), -1, p, buffered);
       if (pack(p).converted_in.count() > 0)
         buffered = compute(ComputeKind::kConvert, converts(pack(p).converted_in), -1, p, buffered);
+      if (converts_packs && divided_before(p).count() > 0)
+        buffered = compute(ComputeKind::kCopyIn, copies(divided_before(p)), -1, p, buffered);
       launch(p, buffered);
     }
     if (!plan_.computation_waits || ready.empty()) return;
@@ -416,7 +435,7 @@ class Lowering {
       if (pack(p).phase != PackPhase::kGradients || relations_.pull_of[p] >= 0) continue;
       const int concatenation = relations_.concatenation_of_pack[p];
       const bool has_work = plan_.update == Update::kPerPack || pack(p).copied_out > Bytes() ||
-                            pack(p).converted_out > Bytes();
+                            divided_after(p) > Bytes() || pack(p).converted_out > Bytes();
       if (concatenation < 0 && !has_work) continue;
       Task latched;
       latched.latch = latch_;
@@ -444,7 +463,7 @@ class Lowering {
     Bytes copied, converted;
     std::vector<Share> shares;
     for (const int p : packs) {
-      copied += pack(p).copied_out;
+      copied += pack(p).copied_out + divided_after(p);
       converted += pack(p).converted_out;
       const Bytes before = p == 0 ? Bytes() : relations_.bytes_up_to[p - 1];
       shares.push_back({before.count(), relations_.bytes_up_to[p].count()});
@@ -471,6 +490,7 @@ class Lowering {
   const Plan& plan_;
   const Relations& relations_;
   const StepTimes& times_;
+  bool divisions_;
   ProgramBuilder builder_;
   StepProgram out_;
   Durations durations_;
@@ -490,10 +510,11 @@ class Lowering {
 
 }  // namespace
 
-StepPrograms::StepPrograms(const Workload& workload, const Plan& plan) {
+StepPrograms::StepPrograms(const Workload& workload, const Plan& plan, Divisions divisions) {
   const Relations relations(workload, plan);
   for (const StepTimes& times : workload.times) {
-    auto [program, durations] = Lowering(workload, plan, relations, times).lower();
+    auto [program, durations] =
+        Lowering(workload, plan, relations, times, divisions == Divisions::kAsTasks).lower();
     std::shared_ptr<const StepProgram> same;
     for (const Group& group : groups_) {
       if (*group.program == program) same = group.program;

@@ -56,7 +56,11 @@ class CommunicationTasks {
 /// Debug and sanitizer builds check every plan (core/lowering/plan_check.h).
 class StepPrograms {
  public:
-  StepPrograms(const Workload& workload, const Plan& plan);
+  /// Selects whether programs have compute tasks for the divisions of packs before and after NCCL's
+  /// sums (Pack::divided_before), or no tasks, because the executor divides the data itself.
+  enum class Divisions { kAsTasks, kByExecutor };
+  StepPrograms(const Workload& workload, const Plan& plan,
+               Divisions divisions = Divisions::kAsTasks);
   /// Makes an object without programs, for plans of execution traces (Plan::graph), which have
   /// their own programs.
   StepPrograms() = default;

@@ -59,7 +59,8 @@ Expected<CollectiveTimes::Known> nccl_times_of(const Collective& collective,
     if (!parts) return tl::make_unexpected(parts.error());
     known.parts = std::move(*parts);
   } else {
-    auto whole = time_of_whole(collective, strategy, strategy.reduction, predictor, bounds);
+    auto whole =
+        time_of_whole(collective, strategy, strategy.reduction_by_nccl(), predictor, bounds);
     if (!whole) return tl::make_unexpected(whole.error());
     known.whole = std::move(*whole);
   }

@@ -33,6 +33,17 @@ enum class Launch { kConcurrent, kSerial };
 enum class LaunchOrder { kByPacking, kPlanOrder, kDescendingKeys };
 enum class Update { kPerPack, kAfterAll, kOnServers };
 
+/// The place where a framework divides by the number of replicas to compute a mean. All places
+/// except kInCollective concern only collectives that NCCL executes completely. The schedules of
+/// all other collectives end with the division (core/strategy/collective.cpp).
+enum class Division {
+  kInCollective,  ///< the collective computes the mean (ncclAvg)
+  kWhileCopying,  ///< gradients are divided while they are copied into the pack; NCCL computes a
+                  ///< sum
+  kBefore,        ///< the device divides each pack before NCCL computes a sum
+  kAfter,         ///< NCCL computes a sum, and the device then divides the pack
+};
+
 /// A reason why a strategy cannot run: the name of the invalid field, and a text with a remedy.
 struct StrategyProblem {
   std::string field;
@@ -133,6 +144,7 @@ struct Strategy {
   Merging merging = Merging::kScopedAllocator;
   Launch launch = Launch::kConcurrent;
   Reduction reduction = Reduction::kSum;
+  Division division = Division::kInCollective;  ///< only if `reduction` is kMean
   Update update = Update::kPerPack;
   Staging staging = Staging::kViaHost;
   /// True if the user has set `staging`; false if it is the algorithm's default.
@@ -165,6 +177,11 @@ struct Strategy {
   /// collectives of NCCL run one after the other and read GPU memory directly. ring and nccl are
   /// CollectiveReduce ops, which the ScopedAllocator merges.
   static Strategy for_algorithm(AlgorithmChoice algorithm);
+  /// Returns the reduction that NCCL computes if it executes the whole collective.
+  [[nodiscard]] Reduction reduction_by_nccl() const {
+    return reduction == Reduction::kMean && division != Division::kInCollective ? Reduction::kSum
+                                                                                : reduction;
+  }
   /// Sets the algorithm and its defaults, except for settings that the user has set.
   void take(AlgorithmChoice algorithm);
   /// Applies the user's settings of merging and launch, if there are any.

@@ -45,7 +45,7 @@ WorkerRun::WorkerRun(const core::Scenario& scenario, std::int32_t worker, Transp
       devices_(devices),
       timers_(timers),
       options_(options),
-      programs_(scenario.workload, scenario.plan),
+      programs_(scenario.workload, scenario.plan, core::StepPrograms::Divisions::kByExecutor),
       pull_of_(core::pulls_of(scenario.plan)),
       collectives_(maker ? maker(*this, options.log.steps)
                          : interpreter(transport, devices, *this, options.log.steps)),

@@ -113,7 +113,7 @@ void StagedCollectives::enter(Whole& whole, std::size_t stage, Rank rank, Time n
   whole.stages[stage].began[rank] = causal_chain;
   if (!all[stage].inside_workers) return run_among_all(whole, stage, rank, now);
   const std::size_t worker = rank / whole.parts->layout.per_worker;
-  if (--whole.stages[stage].waits_for[worker] == 0) call_nccl(whole, stage, rank, now);
+  if (--whole.stages[stage].waits_for[worker] == 0) call_nccl({&whole, stage, rank, now});
 }
 
 /// Returns the launch overhead of a stage. The first stage has no launch overhead of its own,
@@ -122,15 +122,34 @@ Time StagedCollectives::launch_of(const CollectiveParts& parts, std::size_t stag
   return stage == 0 ? Time() : parts.all[stage].collective.nccl->launch;
 }
 
-void StagedCollectives::call_nccl(Whole& whole, std::size_t stage, Rank last, Time now) {
-  const std::int32_t worker = last / whole.parts->layout.per_worker;
-  const std::uint64_t serial = whole.stages[stage].serial;
+/// Calls NCCL on all replicas of a worker. If the worker's communicator is busy, the operation
+/// begins later.
+void StagedCollectives::call_nccl(const Call& call) {
+  const std::int32_t worker = call.last / call.whole->parts->layout.per_worker;
+  if (ties_) ties_->wants(Ties::Thing::kCommunicator, worker, call.at);
+  Communicator& communicator = communicators_[worker];
+  communicator.calls.push_back(call);
+  if (communicator.calls.size() == 1) begin(worker);
+}
+
+/// Begins the first operation of a communicator's calls. The communicator is free.
+void StagedCollectives::begin(std::int32_t worker) {
+  const Communicator& communicator = communicators_.at(worker);
+  const auto [whole, stage, last, at] = communicator.calls.front();
+  const CollectivePart& part = whole->parts->all[stage];
+  // The launch of the first stage was complete when its last replica arrived. If this launch began
+  // before the communicator was free, the operation is launched when the communicator is free.
+  Time begins = at + launch_of(*whole->parts, stage);
+  if (communicator.free)
+    begins = std::max(begins, *communicator.free + part.collective.nccl->launch);
+  const std::uint64_t serial = whole->stages[stage].serial;
   const std::uint32_t instance =
-      timed_.open_inside(whole.parts->all[stage].collective, worker, serial, inside_workers_);
-  inside_workers_.of[instance] = {&whole, stage, worker, whole.parts->layout.per_worker};
-  events_.push({now + launch_of(*whole.parts, stage),
-                event_order(serial, static_cast<std::uint64_t>(worker), 0), EventKind::kStage,
-                instance, static_cast<std::uint32_t>(last % whole.parts->layout.per_worker)});
+      timed_.open_inside(part.collective, worker, serial, inside_workers_);
+  inside_workers_.of[instance] = {whole, stage, worker, whole->parts->layout.per_worker,
+                                  begins - at - launch_of(*whole->parts, stage)};
+  events_.push({begins, event_order(serial, static_cast<std::uint64_t>(worker), 0),
+                EventKind::kStage, instance,
+                static_cast<std::uint32_t>(last % whole->parts->layout.per_worker)});
 }
 
 void StagedCollectives::run_among_all(Whole& whole, std::size_t stage, Rank rank, Time now) {
@@ -152,10 +171,21 @@ void StagedCollectives::part_done(Parts& parts, std::uint32_t instance, Rank ran
   Stage& at = whole.stages[stage];
   const Rank first = part.worker < 0 ? 0 : part.worker * whole.parts->layout.per_worker;
   CausalChain way = joined(at.began[first + causal_chain.origin], causal_chain);
-  if (part.worker >= 0) way.parts.launch += launch_of(*whole.parts, stage);
-  if (part.worker >= 0 ? --part.left == 0 : --at.left == 0) {
-    part.worker < 0 ? interpreter_.close(instance) : timed_.close(instance);
+  const std::int32_t worker = part.worker;
+  if (worker >= 0) {
+    way.parts.launch += launch_of(*whole.parts, stage);
+    way.parts.queue += part.waited;
+  }
+  const bool last = worker >= 0 ? --part.left == 0 : --at.left == 0;
+  if (last) {
+    worker < 0 ? interpreter_.close(instance) : timed_.close(instance);
     parts.of.erase(instance);
+  }
+  if (last && worker >= 0) {
+    Communicator& communicator = communicators_.at(worker);
+    communicator.calls.pop_front();
+    communicator.free = now;
+    if (!communicator.calls.empty()) begin(worker);
   }
   enter(whole, stage + 1, first + rank, now, way);
 }

@@ -7,11 +7,19 @@
 // last of the worker's replicas has arrived, because TensorFlow launches the kernels of all its
 // GPUs together. On a real GPU, each kernel then waits for the data of its own GPU and occupies
 // multiprocessors while it waits; the model omits this.
-// SOURCE: tensorflow/core/nccl/nccl_manager.cc, NcclManager::CheckReady, RunCollective.
+//
+// The NCCL operations of one worker belong to one communicator, which executes them one after the
+// other, in the order in which they were called. An operation that is called while another one runs
+// waits for it, and is launched afterwards. Stages between workers do not wait for NCCL.
+// SOURCE: tensorflow/core/nccl/nccl_manager.cc, NcclManager::CheckReady, RunCollective,
+// LoopKernelLaunches (one stream per device); byteps/common/nccl_manager.cc, GetComm, GetStream.
 
 #include <cstdint>
+#include <deque>
 #include <functional>
+#include <map>
 #include <memory>
+#include <optional>
 #include <queue>
 #include <unordered_map>
 #include <vector>
@@ -83,6 +91,22 @@ class StagedCollectives final : public CollectiveEngine {
         -1;  ///< for NCCL parts: the worker that executes the part; -1 for parts between workers
     core::Rank left = 0;  ///< for NCCL parts: number of ranks whose completion has not been
                           ///< reported
+    core::Time waited =
+        {};  ///< for NCCL parts: time for which the part waited for the communicator
+  };
+
+  /// A call of NCCL by the replicas of a worker.
+  struct Call {
+    Whole* whole = nullptr;
+    std::size_t stage = 0;
+    core::Rank last = 0;  ///< the replica that arrived last
+    core::Time at;        ///< time at which this replica arrived
+  };
+  /// The communicator of a worker's GPUs.
+  struct Communicator {
+    std::deque<Call> calls;  ///< the operation that runs, followed by those that wait for it
+    /// The end of the last operation; nullopt: there was none.
+    std::optional<core::Time> free = std::nullopt;
   };
 
   /// All parts that one of the other two engines executes. The key of `of` is the instance number
@@ -106,7 +130,8 @@ class StagedCollectives final : public CollectiveEngine {
   [[nodiscard]] static StepDone of_whole(const Part& part, const StepDone& step);
   void enter(Whole& whole, std::size_t stage, core::Rank rank, core::Time now,
              const CausalChain& causal_chain);
-  void call_nccl(Whole& whole, std::size_t stage, core::Rank last, core::Time now);
+  void call_nccl(const Call& call);
+  void begin(std::int32_t worker);
   void run_among_all(Whole& whole, std::size_t stage, core::Rank rank, core::Time now);
   [[nodiscard]] static core::Time launch_of(const core::CollectiveParts& parts, std::size_t stage);
 
@@ -115,8 +140,9 @@ class StagedCollectives final : public CollectiveEngine {
   EventQueue& events_;
   Ties* ties_ = nullptr;
   std::unordered_map<std::uint32_t, std::unique_ptr<Whole>> wholes_;
-  Parts among_all_;       ///< parts that the interpreter executes
-  Parts inside_workers_;  ///< parts that TimedCollectives executes
+  Parts among_all_;                                     ///< parts that the interpreter executes
+  Parts inside_workers_;                                ///< parts that TimedCollectives executes
+  std::map<std::int32_t, Communicator> communicators_;  ///< by worker
   /// Free instance numbers. The lowest free number is used first, so that a training step that
   /// begins with no collective in flight uses the same numbers as the previous step (Repetition).
   std::priority_queue<std::uint32_t, std::vector<std::uint32_t>, std::greater<>> free_;

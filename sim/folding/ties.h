@@ -18,11 +18,11 @@ namespace tutti::sim {
 /// its worker, then by worker. Suppose that two events were caused by ranks with the same index, on
 /// workers at different distances from the simulated one. Most workers handle the two events in the
 /// same order, but workers for which the worker numbers wrap around handle the events in reverse
-/// order. The order affects the result if both events request the same network resource or device,
-/// or open the same collective.
+/// order. The order affects the result if both events request the same network resource, device or
+/// communicator of NCCL, or open the same collective.
 class Ties {
  public:
-  enum class Thing { kResource, kDevice, kOpening };
+  enum class Thing { kResource, kDevice, kOpening, kCommunicator };
 
   /// Must be called before an event is handled. `order` is the key of the event (Event::order). If
   /// another worker caused the event, comes_from() must be called, too.
@@ -79,7 +79,7 @@ class Ties {
     core::Time at{-1};
     std::vector<Arrival> by;
   };
-  std::array<std::vector<Wanted>, 3> wanted_;  ///< indexed by Thing
+  std::array<std::vector<Wanted>, 4> wanted_;  ///< indexed by Thing
   Arrival now_;
   bool matter_ = false;
 };

@@ -240,6 +240,62 @@ TEST(NcclTimes, OtherTrafficOnTheLinksDelaysAPack) {
   }
 }
 
+/// A framework's strategy, and its number of passes over the pack that divide the sum of NCCL.
+struct Dividing {
+  std::string strategy;
+  int passes = 0;
+};
+
+TEST(NcclTimes, FrameworksThatDivideThemselvesLetNcclComputeASum) {
+  constexpr std::int64_t kBytes = 1 << 28;
+  for (const Where& where : {Where{"hgx-h100", 1, 8}, Where{"hgx-h100", 2, 8}}) {
+    for (const Dividing& one :
+         {Dividing{"pytorch_ddp {}", 0},
+          Dividing{"pytorch_ddp { gradient_as_bucket_view: true }", 1}, Dividing{"megatron {}", 1},
+          Dividing{"deepspeed {}", 1}, Dividing{"byteps { partition_bytes: 1073741824 }", 1}}) {
+      const core::Scenario sum = test::read(text_on(where, variable("v", kBytes, 1), one.strategy));
+      const core::Scenario mean =
+          test::read(text_on(where, variable("v", kBytes, 1), one.strategy + " reduction: MEAN"));
+      const auto& time = *mean.plan.collectives.front().first.nccl;
+      EXPECT_NE(time.choice->algorithm, nccl::Algorithm::kRing) << one.strategy;
+      EXPECT_EQ(time.whole(), sum.plan.collectives.front().first.nccl->whole()) << one.strategy;
+      const Time pass = core::transfer_time(
+          core::Bytes(kBytes), mean.cluster->part(mean.cluster->replica(0)).device.copy);
+      EXPECT_EQ(summary_of(mean).step_time() - summary_of(sum).step_time(), one.passes * pass)
+          << one.strategy << " on " << where.nodes << " nodes";
+      // The schedule of the rings includes the division, so the device divides only once.
+      core::Scenario rings = mean;
+      core::simulate_as_rings(rings);
+      core::Scenario undivided = rings;
+      for (core::Pack& pack : undivided.plan.packs)
+        pack.divided_before = pack.divided_after = core::Bytes();
+      EXPECT_EQ(summary_of(rings).step_time(), summary_of(undivided).step_time()) << one.strategy;
+    }
+    // Horovod, and strategies without a framework, ask NCCL for the mean.
+    for (const char* strategy : {"reduction: MEAN", "horovod {} reduction: MEAN"}) {
+      const core::Scenario mean = test::read(text_on(where, variable("v", kBytes, 1), strategy));
+      EXPECT_EQ(mean.plan.collectives.front().first.nccl->choice->algorithm, nccl::Algorithm::kRing)
+          << strategy;
+    }
+  }
+}
+
+TEST(NcclTimes, TensorFlowDividesAfterNccl) {
+  constexpr std::int64_t kBytes = 1 << 28;
+  const Where where{"hgx-h100", 1, 8};
+  const auto with = [&](const char* reduction) {
+    return test::read(
+        test::scenario_on(where, variable("v", kBytes, 1),
+                          std::string("tensorflow { mirrored { num_packs: 0 } } ") + reduction));
+  };
+  const core::Scenario sum = with(""), mean = with("reduction: MEAN");
+  EXPECT_EQ(mean.plan.collectives.front().first.nccl->whole(),
+            sum.plan.collectives.front().first.nccl->whole());
+  EXPECT_EQ(summary_of(mean).step_time() - summary_of(sum).step_time(),
+            core::transfer_time(core::Bytes(kBytes),
+                                mean.cluster->part(mean.cluster->replica(0)).device.copy));
+}
+
 TEST(NcclTimes, FoldingAndSkippingStepsDoNotChangeTheResult) {
   for (const Where& where :
        {Where{"hgx-h100", 4, 8}, Where{"dgx-a100", 8, 8}, Where{"dgx1-v100", 3, 8}}) {

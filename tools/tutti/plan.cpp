@@ -77,6 +77,8 @@ std::string start_rule(const Scenario& scenario, const Pack& pack) {
   if (pack.also_needs >= 0) text += ", when the next bucket has its first gradient";
   if (pack.copied_in.count() > 0) text += " and copied in";
   if (pack.converted_in.count() > 0) text += " and converted";
+  if (scenario.plan.collective(pack).nccl && pack.divided_before.count() > 0)
+    text += " and divided";
   if (pack.after >= 0) text += fmt::format(", after pack {}", pack.after);
   return text;
 }

@@ -104,6 +104,7 @@ class BytePsFramework final : public FrameworkOf<BytePs> {
              Complaints& complaints) const override {
     strategy.launch_order = LaunchOrder::kPlanOrder;
     strategy.update = strategy.requested_update.value_or(Update::kAfterAll);
+    strategy.division = Division::kAfter;  // SOURCE: byteps/torch/ops.cc, StartTask
     if (!options().pushes) return;
     strategy.take(BaseAlgorithm::kOnServers);
     strategy.distribution_name = "BytePS";

@@ -41,8 +41,12 @@ class DeepSpeedFramework final : public FrameworkOf<DeepSpeed> {
                        options().overlap_comm ? ", overlapped" : "");
   }
 
+  /// DeepSpeed divides each bucket in place before it calls NCCL.
+  /// SOURCE: deepspeed/runtime/zero/stage_1_and_2.py, average_tensor (with reduce_scatter, the
+  /// default).
   void lower(const LoweringTarget&, Strategy& strategy, Complaints&) const override {
     lower_to_one_stream(strategy);
+    strategy.division = Division::kBefore;
   }
 
   [[nodiscard]] bool pack(PackMaker& maker) const override {

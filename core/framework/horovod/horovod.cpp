@@ -69,8 +69,10 @@ class HorovodFramework final : public FrameworkOf<Horovod> {
                        cycle_ms);
   }
 
+  /// Since version 0.26, Horovod averages with ncclAvg. SOURCE: Horovod's pull request 3646.
   void lower(const LoweringTarget&, Strategy& strategy, Complaints&) const override {
     lower_to_one_stream(strategy);
+    strategy.division = Division::kInCollective;
   }
 
   [[nodiscard]] std::optional<tl::expected<Plan, StrategyProblem>> plan(

@@ -56,8 +56,12 @@ class MegatronFramework final : public FrameworkOf<Megatron> {
                : "Megatron, buckets of the default size";
   }
 
+  /// Megatron multiplies each bucket by 1/n before it calls NCCL, unless average_in_collective is
+  /// set, which is off by default.
+  /// SOURCE: megatron/core/distributed/param_and_grad_buffer.py, start_grad_sync.
   void lower(const LoweringTarget&, Strategy& strategy, Complaints&) const override {
     lower_to_one_stream(strategy);
+    strategy.division = Division::kBefore;
   }
 
   [[nodiscard]] bool pack(PackMaker& maker) const override {

@@ -58,8 +58,16 @@ class PytorchDdpFramework final : public FrameworkOf<PytorchDdp> {
     return text;
   }
 
+  /// The reducer divides gradients while it copies them into a bucket. If gradients are views of
+  /// their bucket, it divides them in place, and if a communication hook converts whole buckets,
+  /// the hook divides the converted bucket. All collectives are sums. SOURCE:
+  /// torch/csrc/distributed/c10d/reducer.cpp, mark_variable_ready_dense;
+  /// torch/distributed/algorithms/ddp_comm_hooks/default_hooks.py.
   void lower(const LoweringTarget&, Strategy& strategy, Complaints&) const override {
     lower_to_one_stream(strategy);
+    const bool by_hook = strategy.compression && strategy.compression->of_packs;
+    strategy.division =
+        by_hook || options().gradient_as_bucket_view ? Division::kBefore : Division::kWhileCopying;
   }
 
   [[nodiscard]] bool pack(PackMaker& maker) const override {

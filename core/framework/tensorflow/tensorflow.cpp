@@ -25,6 +25,10 @@ class TensorFlowFramework final : public FrameworkOf<TensorFlow> {
   void lower(const LoweringTarget& target, Strategy& strategy,
              Complaints& complaints) const override {
     options().packing.apply(strategy);
+    // TensorFlow divides each result by a separate operation. SOURCE:
+    // tensorflow/python/distribute/cross_device_ops.py (ReduceOp.MEAN);
+    // tensorflow/core/kernels/collective_nccl_reducer.cc (final_op).
+    strategy.division = Division::kAfter;
     if (options().shards > 1) strategy.shards = options().shards;
     strategy.written_as = options().written_as;
     if (options().spec) take_spec(*options().spec, strategy);

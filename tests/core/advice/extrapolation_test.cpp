@@ -6,6 +6,7 @@
 
 #include "tests/support/clusters.h"
 #include "tests/support/program.h"
+#include "tests/support/shipped.h"
 
 namespace tutti::core {
 namespace {
@@ -39,7 +40,8 @@ std::string fitted(const std::string& to) {
 }
 
 TEST(Extrapolation, ReportsPacksOutsideOfTheMeasuredSizes) {
-  EXPECT_THAT(notes_of(kMachine), IsEmpty()) << "nothing was fitted";
+  EXPECT_THAT(notes_of(kMachine), ElementsAre(HasSubstr("without a launch time")))
+      << "nothing was fitted";
   EXPECT_THAT(notes_of(fitted("least_bytes: 1000 most_bytes: 16000 workers: 1")), IsEmpty())
       << "the range includes its ends";
   // Packs are numbered in the order in which the backward pass produces their gradients: c, b, a.
@@ -48,6 +50,26 @@ TEST(Extrapolation, ReportsPacksOutsideOfTheMeasuredSizes) {
   EXPECT_THAT(notes_of(fitted("least_bytes: 5000 most_bytes: 6000")),
               ElementsAre(HasSubstr("packs 1 and 2 of 1.00 KB to 4.00 KB are smaller"),
                           HasSubstr("pack 0")));
+}
+
+TEST(Extrapolation, ReportsCollectivesBetweenGpusWithoutALaunchTime) {
+  const auto note_on = [](const std::string& machine, const std::string& strategy) {
+    const auto scenario = read_scenario("cluster { workers { machine: \"" + machine +
+                                            "\" count: 2 } network { kind: ONE_SWITCH link: "
+                                            "\"ndr\" } } workload { variable { name: "
+                                            "\"a\" shape: 256 } update_ms: 0 } strategy { " +
+                                            strategy + " }",
+                                        "s", test::shipped_library());
+    EXPECT_TRUE(scenario) << scenario.error().message();
+    return note_on_launches(*scenario);
+  };
+  for (const char* algorithm : {"ring", "recursive_doubling", "psgpu"})
+    EXPECT_THAT(note_on("hgx-h100", fmt::format("algorithm: \"{}\"", algorithm)),
+                HasSubstr(std::string(algorithm) + " begins on GPUs without a launch time"));
+  EXPECT_EQ(note_on("hgx-h100", "algorithm: \"ring\" launch_us: 8"), "");
+  EXPECT_EQ(note_on("hgx-h100", "algorithm: \"nccl\""), "") << "NCCL's time includes the launch";
+  EXPECT_EQ(note_on("hgx-h100", "algorithm: \"nccl/ring\""), "");
+  EXPECT_EQ(note_on("cpu-host", "algorithm: \"ring\""), "");
 }
 
 TEST(Extrapolation, ReportsADifferentNumberOfWorkers) {

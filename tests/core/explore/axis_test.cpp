@@ -3,8 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "core/explore/default_axes.h"
 #include "core/explore/space.h"
 #include "tests/support/problems.h"
+#include "tests/support/shipped.h"
 
 namespace tutti::core {
 namespace {
@@ -108,6 +110,27 @@ TEST(Space, RefusesAFieldTwiceAndTooManyPoints) {
   const auto many = Space::of(
       {*parse_axis("", "run.seed=1..10000+1"), *parse_axis("", "strategy.shards=1..10000+1")});
   EXPECT_THAT(test::kinds_of(many), ElementsAre("too-large --over"));
+}
+
+TEST(DefaultAxes, OfferCombinationsOnlyForSeveralWorkers) {
+  const auto algorithms = [](int workers) {
+    const auto scenario = read_scenario(
+        "cluster { workers { machine: \"hgx-h100\" count: " + std::to_string(workers) +
+            " } network { kind: ONE_SWITCH link: \"ndr\" } } workload { variable { name: \"a\" "
+            "shape: 256 } update_ms: 0 } strategy { algorithm: \"nccl\" }",
+        "s", test::shipped_library());
+    EXPECT_TRUE(scenario) << scenario.error().message();
+    const auto axes = default_axes(*scenario);
+    EXPECT_TRUE(axes);
+    std::vector<std::string> names;
+    for (const auto& row : axes->back().rows) names.push_back(row.front());
+    return names;
+  };
+  EXPECT_THAT(algorithms(2), testing::Contains("nccl/ring"));
+  EXPECT_THAT(algorithms(2), testing::Contains("pscpu/pscpu"));
+  EXPECT_THAT(algorithms(1), testing::Not(testing::Contains(testing::HasSubstr("/"))))
+      << "on one worker, nccl/ring is the same as nccl";
+  EXPECT_THAT(algorithms(1), testing::Contains("nccl"));
 }
 
 }  // namespace

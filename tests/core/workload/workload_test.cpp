@@ -207,6 +207,44 @@ TEST(Workload, ComputesTimesFromFlopsAndTheRateOfTheDevice) {
   EXPECT_EQ(w->times[0].update, nanoseconds(65 * 4 * 5)) << "five passes over 260 bytes at 1 GB/s";
 }
 
+TEST(Workload, ALayerTakesAtLeastTheTimeToMoveItsWeights) {
+  WorkloadOptions options = three_layers();
+  options.batch = 10;
+  options.model.variables[3].elements = 1'000'000;  // layer c: 4 MB at 1 GB/s
+  const auto w = make_workload(options, one_gpu());
+  ASSERT_TRUE(w) << w.error().front().text;
+  EXPECT_EQ(w->times[0].forward_by_segment[0], microseconds(4'000)) << "reads the weights";
+  EXPECT_EQ(w->times[0].backward[0], microseconds(8'000)) << "also writes the gradients";
+  EXPECT_EQ(w->times[0].forward, microseconds(4'000 + 3 * 20));
+  EXPECT_EQ(w->times[0].forward_compute_bound, 29'557)
+      << "the multiprocessors limit only the time of the operations";
+  // A multiplication and an addition use one weight, so 0.2 million operations for each of ten
+  // samples read at most a million weights.
+  options.model.variables[3].elements = 100'000'000;
+  options.model.variables[3].forward_flops = 2e5;
+  EXPECT_EQ(make_workload(options, one_gpu())->times[0].forward_by_segment[0], microseconds(4'000));
+}
+
+TEST(Workload, TheHostLaunchesAKernelForEachLayerAndPass) {
+  WorkloadOptions options = three_layers();
+  options.batch = 1;
+  for (Variable& v : options.model.variables) v.forward_flops = v.backward_flops = 500;
+  // The layers need 40, 100 and 120 ns to read their weights, but the host launches one kernel
+  // every 3.8 us.
+  const auto small = make_workload(options, one_gpu());
+  ASSERT_TRUE(small);
+  EXPECT_EQ(small->times[0].forward, 3 * nanoseconds(3'800));
+  EXPECT_THAT(small->times[0].backward, testing::Each(nanoseconds(3'800)));
+  // While a long layer runs, the host launches the next kernels.
+  options.model.variables[0].forward_flops = 2e6;  // 4 us
+  const auto hidden = make_workload(options, one_gpu());
+  EXPECT_EQ(hidden->times[0].forward, 3 * nanoseconds(3'800));
+  options.model.variables[0].forward_flops = 1e9;  // 2 ms
+  const auto ahead = make_workload(options, one_gpu());
+  EXPECT_EQ(ahead->times[0].forward, microseconds(2'000) + nanoseconds(220))
+      << "the other layers read 100 and 120 bytes";
+}
+
 TEST(Workload, NotesALayerWithoutFlopsWhichTakesNoTime) {
   WorkloadOptions options = three_layers();
   options.batch = 10;

@@ -19,6 +19,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/advice/extrapolation.h"
 #include "core/base/check.h"
 #include "core/base/format.h"
 #include "core/custom/custom_algorithm.h"
@@ -237,6 +238,9 @@ class ComparingAlgorithms {
             {ProblemCode::kConflict, "--algorithms"},
             "--algorithms: \"{}\" describes {}, but the compared collective is {} (--collective)",
             custom->file, to_string(custom->text->kind()), to_string(request_.what.collective));
+      if (const std::string note = core::note_on_launches(*scenario);
+          processes_ == nullptr && !note.empty())
+        made_.notes.push_back(note);
       made_.names.push_back(name);
       made_.scenarios.push_back(std::move(*scenario));
     }
