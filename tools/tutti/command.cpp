@@ -11,6 +11,7 @@
 #include "core/text/printable.h"
 #include "core/text/report.h"
 #include "tools/tutti/io/capture.h"
+#include "tools/tutti/io/standard_output.h"
 #include "tools/tutti/io/terminal.h"
 
 namespace tutti::tools {
@@ -96,7 +97,8 @@ core::Error about(const std::string& option, core::Error error) {
   return {error.kind(), std::move(problems)};
 }
 
-void print_note(const std::string& text) {
+void print_note(const std::string& untrusted) {
+  const std::string text = core::printable(untrusted, core::LineBreaks::kStay);
   if (Capture* const caller = capture()) {
     caller->messages += text;
   } else if (verbosity() != Verbosity::kNone) {
@@ -116,6 +118,12 @@ std::string result_json(const core::Report& report) {
 }
 
 int print_out(const std::string& text) {
+  // In files and pipes, the text is data and stays unchanged.
+  const bool on_terminal = capture() == nullptr && isatty(STDOUT_FILENO) != 0;
+  return write_out(on_terminal ? core::printable(text, core::LineBreaks::kStay) : text);
+}
+
+int write_out(const std::string& text) {
   if (Capture* const caller = capture()) {
     caller->out += text;
     return kDone;

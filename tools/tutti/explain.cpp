@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <map>
+#include <new>
 #include <tuple>
 
 #include <fmt/format.h>
@@ -28,6 +29,7 @@
 #include "sim/collectives/collective_run.h"
 #include "sim/collectives/plan_collectives.h"
 #include "sim/simulator.h"
+#include "sim/sweep/evaluator.h"
 #include "sim/sweep/pool.h"
 #include "tools/tutti/explain_algorithm.h"
 #include "tools/tutti/explain_operations.h"
@@ -179,7 +181,8 @@ Expected<std::vector<Answer>> answers_of(const core::Scenario& scenario,
   for (std::size_t i = 0; i < answers.size(); ++i)
     pool.points.push_back(static_cast<std::int64_t>(i));
   pool.threads = threads;
-  pool.work = [&](std::int64_t i, const std::atomic<bool>& stop) -> std::optional<Outcome> {
+  const auto evaluate = [&](std::int64_t i,
+                            const std::atomic<bool>& stop) -> std::optional<Outcome> {
     const auto other = core::read_scenario(answers[i].question.text, scenario.file, library);
     if (!other) return core::outcome_of(other.error());
     core::Summary of_other;
@@ -190,6 +193,13 @@ Expected<std::vector<Answer>> answers_of(const core::Scenario& scenario,
     const auto ran = simulator.run(*other, record, control, of_other);
     if (stop.load()) return std::nullopt;
     return ran ? core::outcome_of(of_other) : core::outcome_of(ran.error());
+  };
+  pool.work = [&](std::int64_t i, const std::atomic<bool>& stop) -> std::optional<Outcome> {
+    try {
+      return evaluate(i, stop);
+    } catch (const std::bad_alloc&) {
+      return sim::out_of_memory();
+    }
   };
   std::size_t done = 0;
   pool.take = [&](std::int64_t i, const Outcome& outcome) {
