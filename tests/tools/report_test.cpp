@@ -147,7 +147,10 @@ TEST_F(ReportPage, PackNumbersOfAForgedFileAreChecked) {
     run.scenario = "forged";
     run.packs.resize(1);
     writer.begin(run);
-    writer.pack({.step = 0, .pack = number, .end = core::microseconds(3)});
+    core::PackRecord pack;
+    pack.pack = number;
+    pack.end = core::microseconds(3);
+    writer.pack(pack);
     core::StepRecord step;
     step.end = core::microseconds(5);
     writer.step(step);

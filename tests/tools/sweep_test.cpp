@@ -46,6 +46,22 @@ TEST(Sweep, APointWithoutEnoughMemoryFailsAloneAndIsStored) {
   EXPECT_EQ(points[2]["status"].text(), "done");
 }
 
+TEST(Sweep, FailsIfNoPointHasAResult) {
+  const TemporaryFolder folder;
+  const Outcome o = run_tutti({"sweep", scenario("01_two_ranks"), "--over",
+                               "strategy.algorithm=nonsense,absurd", "-o", folder.file("s.sweep")});
+  EXPECT_EQ(o.status, 1);
+  EXPECT_THAT(o.out, HasSubstr("points without a result: 2"));
+  EXPECT_THAT(o.err, HasSubstr("no point"));
+}
+
+TEST(Sweep, ChecksItsOutputsBeforeItBegins) {
+  const TemporaryFolder folder;
+  const std::string csv = folder.file("absent/x.csv");
+  expect_refused({"sweep", scenario("01_two_ranks"), "--over", "run.seed=1,2", "--csv", csv},
+                 folder, {.code = ProblemCode::kInvalid, .file = csv});
+}
+
 TEST(Sweep, MatchesASimulationOfEveryPoint) {
   const TemporaryFolder folder;
   const std::string file = folder.write("s.textproto", kSmall);

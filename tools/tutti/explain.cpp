@@ -208,7 +208,10 @@ Expected<std::vector<Answer>> answers_of(const core::Scenario& scenario,
     return true;
   };
   pool.stop = [&] { return interrupt.happened(); };
-  sim::run_pool(pool);
+  if (!sim::run_pool(pool))
+    notes.push_back(
+        fmt::format("the command was interrupted, so only {} of {} changes were simulated", done,
+                    answers.size()));
   std::erase_if(answers, [](const Answer& answer) { return !answer.outcome; });
   std::stable_sort(answers.begin(), answers.end(), [](const Answer& a, const Answer& b) {
     return a.outcome->step < b.outcome->step;
@@ -347,7 +350,7 @@ int explain(const ExplainOptions& options, const Environment& environment) {
                   "--threads must be at least 0 (0: all cores)");
   auto scenario = load_scenario(options.scenario, environment);
   if (!scenario) return report(scenario.error());
-  Interrupt interrupt;
+  Interrupt interrupt(Interrupt::Begins::kLater);
   Explanation explanation;
   explanation.scenario = std::move(*scenario);
   {
@@ -363,9 +366,9 @@ int explain(const ExplainOptions& options, const Environment& environment) {
       return report(ran.error());
   }
   if (interrupt.happened() || explanation.summary.steps().empty()) {
-    print_note("tutti: interrupted\n");
-    return kRunFailed;
+    return report(core::Error::run({ProblemCode::kStopped}, "interrupted"));
   }
+  interrupt.begin();
   explanation.packs = pack_costs(explanation.scenario, explanation.summary, explanation.notes);
   auto answers = answers_of(explanation.scenario, explanation.summary, environment.library,
                             threads_of(options.threads), interrupt, explanation.notes);
@@ -375,7 +378,10 @@ int explain(const ExplainOptions& options, const Environment& environment) {
     explanation.notes.push_back(std::move(note));
   const int printed = *format == Format::kJson ? print_out(result_json(report_of(explanation)))
                                                : print_report(text_of(explanation, options.rows));
-  return interrupt.happened() ? static_cast<int>(kRunFailed) : printed;
+  return interrupt.happened()
+             ? report(core::Error::run({ProblemCode::kStopped},
+                                       "interrupted; the list of changes is incomplete"))
+             : printed;
 }
 
 }  // namespace tutti::tools

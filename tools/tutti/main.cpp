@@ -17,6 +17,7 @@
 #include "real/process/system_limits.h"
 #include "tools/tutti/command.h"
 #include "tools/tutti/command_line.h"
+#include "tools/tutti/io/interrupt.h"
 #include "tools/tutti/io/memory_limit.h"
 
 namespace tutti::tools {
@@ -43,7 +44,10 @@ int run(const std::vector<std::string>& words) {
   const Environment environment{core::Library(core::library_folder())};
   // The memory of real runs is not limited, since device drivers map more address space than the
   // machine has memory.
-  if (!command_line.leaves_this_process()) stay_within_memory();
+  if (!command_line.leaves_this_process()) {
+    stay_within_memory();
+    end_on_signals();
+  }
   return command_line.run(environment);
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <string_view>
 #include <system_error>
 
 #include "core/base/file.h"
@@ -10,6 +11,7 @@
 #include "core/formats/byte_input.h"
 #include "core/formats/recognise.h"
 #include "tools/tutti/io/capture.h"
+#include "tools/tutti/io/input_files.h"
 #include "tools/tutti/unknown_file.h"
 
 namespace tutti::tools {
@@ -90,6 +92,25 @@ void warn_of_old_form(const std::string& text, const std::string& path) {
     print_note(warning);
 }
 
+void add_inputs_of(const core::Scenario& scenario) {
+  add_input_file(scenario.file);
+  for (const core::Library::File& file : scenario.files) add_input_file(file.path);
+  add_input_file(scenario.nccl.calibration);
+  add_input_file(scenario.nccl.tuner_file);
+  if (!scenario.plan.graph) return;
+  // A trace is one file, or a file for each rank. `file` may be the name of rank 0's file.
+  std::string trace = scenario.plan.graph->file;
+  add_input_file(trace);
+  for (const std::string_view ending : {".0.et", ".0.et.gz", ".0.json", ".0.json.gz"}) {
+    if (trace.ends_with(ending)) trace.resize(trace.size() - ending.size());
+  }
+  add_input_file(trace + ".groups.json");
+  for (std::size_t rank = 0; rank < scenario.plan.graph->ranks.size(); ++rank) {
+    for (const char* const ending : {"et", "et.gz", "json", "json.gz"})
+      add_input_file(fmt::format("{}.{}.{}", trace, rank, ending));
+  }
+}
+
 Expected<core::Scenario> load_scenario(const ScenarioOptions& options,
                                        const Environment& environment) {
   auto overrides = settings_of(options.settings());
@@ -108,6 +129,7 @@ Expected<core::Scenario> load_scenario(const ScenarioOptions& options,
     overrides->insert(overrides->begin(), workers.begin(), workers.end());
   }
   auto scenario = core::read_scenario(*text, options.file, environment.library, *overrides);
+  if (scenario) add_inputs_of(*scenario);
   if (!scenario || !tf_config) return scenario;
   if (const auto checked = core::check_workers(tf_config->cluster, *scenario); !checked)
     return failed(checked);
