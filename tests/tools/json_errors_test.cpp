@@ -17,7 +17,7 @@ TEST(JsonErrors, EmptyPathsAreRefused) {
   const std::vector<std::pair<std::string, std::vector<std::string>>> cases{
       {"--timeline", {"simulate", file, "--timeline", ""}},
       {"--output", {"tune", file, "-o", ""}},
-      {"--csv", {"sweep", file, "--over", "run.seed=1,2", "--csv="}},
+      {"--csv", {"sweep", file, "--over", "run.seed=1,2", "--csv", ""}},
       {"--plot", {"sweep", file, "--over", "run.seed=1,2", "--plot", ""}},
       {"--database", {"tune", file, "--database", ""}},
       {"--calibration", {"simulate", file, "--calibration", ""}}};

@@ -59,7 +59,7 @@ TEST(Sweep, ChecksItsOutputsBeforeItBegins) {
   const TemporaryFolder folder;
   const std::string csv = folder.file("absent/x.csv");
   expect_refused({"sweep", scenario("01_two_ranks"), "--over", "run.seed=1,2", "--csv", csv},
-                 folder, {.code = ProblemCode::kInvalid, .file = csv});
+                 folder, {.code = ProblemCode::kInvalid, .field = "--csv", .file = csv});
 }
 
 TEST(Sweep, MatchesASimulationOfEveryPoint) {

@@ -531,7 +531,7 @@ TEST(Tune, ChecksItsOutputsBeforeTheSearch) {
     const std::string path =
         folder.file(std::string("absent/x") + (option[2] == 'p' ? ".svg" : ""));
     expect_refused({"tune", scenario("04_resnet50_ring"), "--evaluations", "1000000", option, path},
-                   folder, {.code = ProblemCode::kInvalid, .file = path});
+                   folder, {.code = ProblemCode::kInvalid, .field = option, .file = path});
   }
 }
 
@@ -545,7 +545,7 @@ TEST(Tune, PrintsItsResultEvenIfAFileCannotBeWritten) {
 
 TEST(Tune, NeverOverwritesAnInput) {
   const TemporaryFolder folder;
-  const std::string model = folder.write("m.csv", "name,shape\na,1000x1000\n");
+  const std::string model = folder.write("m.csv", "name,shape,type\na,1000x1000,float32\n");
   const std::string points = folder.write("p.csv", "strategy.shards\n1\n2\n");
   const std::string file =
       folder.write("s.textproto",
@@ -555,7 +555,7 @@ TEST(Tune, NeverOverwritesAnInput) {
     for (const char* const option : {"-o", "--csv"}) {
       const std::string before = folder.read(std::filesystem::path(input).filename());
       expect_refused({"tune", file, "--points", points, option, input}, folder,
-                     {.code = ProblemCode::kConflict, .file = input});
+                     {.code = ProblemCode::kConflict, .field = option, .file = input});
       EXPECT_EQ(folder.read(std::filesystem::path(input).filename()), before);
     }
   }

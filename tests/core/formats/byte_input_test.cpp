@@ -79,7 +79,7 @@ TEST(ByteInput, RefusesFilesThatInflateToAMultipleThatTracesDoNot) {
   std::size_t all = 0;
   auto got = input->read(some.data(), some.size());
   for (; got && *got > 0; got = input->read(some.data(), some.size())) all += *got;
-  EXPECT_THAT(got, test::FailsWith({.code = ProblemCode::kTooLarge, .file = "f"}));
+  EXPECT_THAT(got, test::FailsWith(test::Mistake{.code = ProblemCode::kTooLarge, .file = "f"}));
   EXPECT_GE(all, std::size_t{256} << 20);
   EXPECT_LE(all, std::size_t{258} << 20);
 }
