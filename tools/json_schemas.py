@@ -92,6 +92,7 @@ def cases(folder: Path) -> list[tuple[str, list[str]]]:
         ("compare", ["compare", "a.tutti", "b.tutti"]),
         ("explain", ["explain", scenario("04")]),
         ("explain", ["explain", scenario("06")]),
+        *(("explain", ["explain", scenario(number)]) for number in ("17", "23", "25", "26")),
         ("explain_algorithm", ["explain", scenario("02"), "--algorithm"]),
         ("explain_trace", ["explain", str(TRACES / "kineto_rank0.json")]),
         ("explain_trace", ["explain", str(TRACES / "kineto_rank0.json"), str(TRACES / "kineto_rank1.json")]),

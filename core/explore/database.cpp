@@ -50,7 +50,7 @@ Error sqlite_error(const std::string& path, int status, const char* message) {
       return Error::run({ProblemCode::kSystem},
                         fmt::format("{}: {}; all points written so far are kept", path, message));
     case SQLITE_CORRUPT:
-      return Error::run({ProblemCode::kDamaged}, path + ": this database is damaged");
+      return Error::request({ProblemCode::kDamaged}, "this database is damaged", {path, 0, 0});
     default: return Error::run({ProblemCode::kSystem}, path + ": " + message);
   }
 }

@@ -130,7 +130,7 @@ Expected<SweepInfo> read_info(Database& database) {
   }
   if (!whole)
     return tl::make_unexpected(
-        Error::run({ProblemCode::kDamaged}, database.path() + ": this sweep is damaged"));
+        Error::request({ProblemCode::kDamaged}, "this sweep is damaged", {database.path(), 0, 0}));
   info.version = values["tutti_version"];
   info.scenario_file = values["scenario_file"];
   info.scenario_text = values["scenario_text"];

@@ -20,6 +20,12 @@
 namespace tutti::core {
 namespace {
 
+/// The maximum size of inflated bytes relative to the compressed bytes, for files that inflate to
+/// more than kMaxInflated bytes. Traces inflate to 10 to 50 times their size; gzip can reach 1,032
+/// times. The limit bounds the time for reading a file by the size of the file.
+constexpr double kMaxInflation = 250;
+constexpr double kMaxInflated = 256.0 * 1024 * 1024;
+
 tl::unexpected<Error> unreadable(const std::string& path, int why) {
   return tl::make_unexpected(
       Error::request({why == ENOENT ? ProblemCode::kMissing : ProblemCode::kInvalid},
@@ -146,6 +152,10 @@ class MaybeGzip final : public ByteInput {
       const uInt room = stream_.avail_out;
       const int status = inflate(&stream_, Z_NO_FLUSH);
       held_begin_ = held_end_ - stream_.avail_in;
+      inflated_bytes_ += static_cast<double>(room - stream_.avail_out);
+      if (inflated_bytes_ > kMaxInflated &&
+          inflated_bytes_ > kMaxInflation * static_cast<double>(before_held_ + held_begin_))
+        return too_large();
       if (status == Z_STREAM_END) {
         member_ended_ = true;
       } else if (status != Z_OK && status != Z_BUF_ERROR) {
@@ -156,6 +166,15 @@ class MaybeGzip final : public ByteInput {
       // bytes would mean the end of the input.
       if (stream_.avail_out < room) return room - stream_.avail_out;
     }
+  }
+
+  tl::unexpected<Error> too_large() const {
+    return tl::make_unexpected(Error::request(
+        {ProblemCode::kTooLarge},
+        fmt::format("the compressed file inflates to more than {:.0f} times its size, which traces "
+                    "do not; to read it anyway, decompress it with gunzip",
+                    kMaxInflation),
+        {name_, 0, 0}));
   }
 
   tl::unexpected<Error> damaged(const std::string& what) const {
@@ -171,6 +190,7 @@ class MaybeGzip final : public ByteInput {
   std::vector<char> held_;
   std::size_t held_begin_ = 0, held_end_ = 0;
   std::size_t before_held_ = 0;  ///< number of bytes of the file before the bytes in `held_`
+  double inflated_bytes_ = 0;
   bool began_ = false, inflating_ = false, member_ended_ = false;
   z_stream stream_{};
 };

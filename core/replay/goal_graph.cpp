@@ -1,3 +1,6 @@
+#include <utility>
+#include <vector>
+
 #include <fmt/format.h>
 
 #include "core/formats/goal.h"
@@ -16,12 +19,14 @@ class GoalGraph {
   }
 
   Expected<ExecutionGraph> read(ByteInput& input) {
-    const auto begin = [this](std::int64_t ranks) {
-      graph_.ranks.resize(static_cast<std::size_t>(ranks));
-    };
+    std::int64_t ranks = 0;
+    const auto begin = [&](std::int64_t stated) { ranks = stated; };
     const auto take = [this](GoalRank&& rank) { return add(rank); };
     if (auto done = read_goal(input, path_, begin, take); !done)
       return tl::make_unexpected(done.error());
+    // Only now, all ranks are known to be in the file. A short file may state millions of ranks.
+    graph_.ranks.resize(static_cast<std::size_t>(ranks));
+    for (auto& [rank, built] : ranks_) graph_.ranks[rank] = std::move(built);
     return std::move(graph_);
   }
 
@@ -74,7 +79,7 @@ class GoalGraph {
     ExecutionGraph::Rank built = std::move(builder).build();
     if (const auto problems = problems_of(built.program); !problems.empty())
       return tl::make_unexpected(damaged(rank, tasks, problems.front()));
-    graph_.ranks[rank.rank] = std::move(built);
+    ranks_.emplace_back(rank.rank, std::move(built));
     return {};
   }
 
@@ -97,6 +102,7 @@ class GoalGraph {
   const std::string& path_;
   RecordCounts& counts_;
   std::int64_t tasks_ = 0;
+  std::vector<std::pair<std::int64_t, ExecutionGraph::Rank>> ranks_;  ///< in the order of the file
   ExecutionGraph graph_;
 };
 

@@ -5,6 +5,7 @@
 #include <rapidjson/stringbuffer.h>
 
 #include "core/base/format.h"
+#include "core/text/shown.h"
 
 namespace tutti::core {
 namespace {
@@ -15,8 +16,12 @@ bool is_nothing(const ReportValue& value) {
   return std::holds_alternative<ReportValue::Nothing>(value.content());
 }
 
-rapidjson::SizeType length(const std::string& text) {
-  return static_cast<rapidjson::SizeType>(text.size());
+/// Writes a text as UTF-8, which JSON requires (RFC 8259, section 8.1). Texts from files may
+/// contain other bytes.
+template <class Write>
+void write_text(const std::string& text, Write write) {
+  const std::string valid = as_utf8(text);
+  write(valid.data(), static_cast<rapidjson::SizeType>(valid.size()));
 }
 
 /// Converts a report value of any type to JSON.
@@ -29,7 +34,10 @@ struct ToJson {
   void operator()(std::int64_t number) const { writer.Int64(number); }
   void operator()(std::uint64_t number) const { writer.Uint64(number); }
   void operator()(double number) const { writer.Double(number); }
-  void operator()(const std::string& text) const { writer.String(text.data(), length(text)); }
+  void operator()(const std::string& text) const {
+    write_text(text,
+               [&](const char* valid, rapidjson::SizeType size) { writer.String(valid, size); });
+  }
   void operator()(Time time) const { writer.Double(to_us(time)); }
   void operator()(Bytes bytes) const { writer.Int64(bytes.count()); }
   void operator()(Bandwidth bandwidth) const { writer.Double(to_gb_per_s(bandwidth)); }
@@ -38,7 +46,8 @@ struct ToJson {
     writer.StartObject();
     for (const ReportField& field : report.fields()) {
       if (field.name.empty() || is_nothing(field.value)) continue;
-      writer.Key(field.name.data(), length(field.name));
+      write_text(field.name,
+                 [&](const char* valid, rapidjson::SizeType size) { writer.Key(valid, size); });
       std::visit(*this, field.value.content());
     }
     writer.EndObject();

@@ -18,6 +18,7 @@
 #include <fmt/format.h>
 
 #include "core/base/format.h"
+#include "core/timeline/pack_info.h"
 #include "core/timeline/summary.h"
 #include "core/timeline/waiting.h"
 
@@ -104,7 +105,7 @@ StepComparison compare_step(const StepRecord& a, const StepRecord& b,
       ++step.packs_only_a;
       continue;
     }
-    const RunInfo::PackInfo& info = run_a.packs[pack.pack];
+    const RunInfo::PackInfo& info = pack_info(run_a, pack.pack);
     const PackRecord& match = *other->second;
     step.packs.push_back({pack.pack,
                           match.pack,

@@ -8,6 +8,7 @@
 
 #include "core/text/csv.h"
 #include "core/text/shown.h"
+#include "core/timeline/pack_info.h"
 #include "core/timeline/waiting.h"
 
 namespace tutti::core {
@@ -60,11 +61,8 @@ Expected<void> write_spans(const TimelineReader& timeline, std::ostream& out) {
 
 void write_packs(const TimelineReader& timeline, std::ostream& out) {
   out << "training_step,pack,bytes,gradients,ready_us,first_start_us,last_start_us,end_us\n";
-  const RunInfo::PackInfo unknown;
   for (const PackRecord& pack : timeline.packs()) {
-    const bool known =
-        pack.pack >= 0 && pack.pack < static_cast<std::int32_t>(timeline.run().packs.size());
-    const RunInfo::PackInfo& info = known ? timeline.run().packs[pack.pack] : unknown;
+    const RunInfo::PackInfo& info = pack_info(timeline.run(), pack.pack);
     out << fmt::format("{},{},{},{},{},{},{},{}\n", pack.step, pack.pack, info.bytes.count(),
                        info.gradients.size(), us(pack.ready), us(pack.first_start),
                        us(pack.last_start), us(pack.end));

@@ -1,6 +1,7 @@
 #include "sim/sweep/evaluator.h"
 
 #include <algorithm>
+#include <new>
 #include <numeric>
 
 #include "core/timeline/summary.h"
@@ -64,6 +65,12 @@ Outcome stopped(const StepMonitor& watch, core::Time max_step_time) {
 
 }  // namespace
 
+Outcome out_of_memory() {
+  return core::outcome_of(core::Error::run(
+      {core::ProblemCode::kOutOfMemory},
+      "out of memory; use fewer workers or training steps, or fewer threads (--threads)"));
+}
+
 Evaluator::Evaluator(BaseScenario base, const core::Library& library, core::Executor& executor,
                      Shares shares)
     : base_(std::move(base)), library_(library), executor_(executor), shares_(shares) {}
@@ -102,7 +109,16 @@ std::optional<std::vector<Outcome>> Evaluator::at_each_seed(
 }
 
 std::optional<Outcome> Evaluator::once(const std::vector<core::Override>& changes,
-                                       const std::atomic<bool>* cancel, core::Time max_step_time) {
+                                       const std::atomic<bool>* cancel,
+                                       core::Time max_step_time) try {
+  return simulate(changes, cancel, max_step_time);
+} catch (const std::bad_alloc&) {  // everything that the simulation has allocated is free again
+  return out_of_memory();
+}
+
+std::optional<Outcome> Evaluator::simulate(const std::vector<core::Override>& changes,
+                                           const std::atomic<bool>* cancel,
+                                           core::Time max_step_time) {
   std::vector<core::Override> all = base_.set;
   all.insert(all.end(), changes.begin(), changes.end());
   const Expected<Scenario> scenario = core::read_scenario(base_.text, base_.path, library_, all);

@@ -24,6 +24,9 @@ namespace tutti::sim {
 inline constexpr const char* kTooLong =
     "not tried, because the simulation takes long with this many devices; use tutti sweep";
 
+/// Returns the outcome of a point whose simulation has run out of memory.
+core::Outcome out_of_memory();
+
 /// Runs a scenario repeatedly, each time with different values of its fields. Different pack sizes
 /// often result in the same packs. Points with the same packs are simulated only once. Thread-safe.
 class Evaluator {
@@ -46,7 +49,8 @@ class Evaluator {
   /// the lower of the two middle values.) If some outcomes are not kDone, returns the first of
   /// these instead. If the changed scenario is invalid, the outcome contains the error. Returns
   /// nullopt if `cancel` was set during the simulation. If training steps take longer than
-  /// `max_step_time` on average, the simulation stops early, which the outcome states.
+  /// `max_step_time` on average, the simulation stops early, which the outcome states. If there is
+  /// not enough memory, returns out_of_memory().
   std::optional<core::Outcome> at(const std::vector<core::Override>& changes,
                                   const std::atomic<bool>* cancel = nullptr,
                                   core::Time max_step_time = core::kNever);
@@ -64,6 +68,9 @@ class Evaluator {
 
  private:
   using Key = std::pair<std::string, core::PlanKey>;
+  /// Runs the scenario once. Throws std::bad_alloc if there is not enough memory.
+  std::optional<core::Outcome> simulate(const std::vector<core::Override>& changes,
+                                        const std::atomic<bool>* cancel, core::Time max_step_time);
   std::optional<core::Outcome> once(const std::vector<core::Override>& changes,
                                     const std::atomic<bool>* cancel, core::Time max_step_time);
   void remember_files(const core::Scenario& scenario);

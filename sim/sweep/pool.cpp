@@ -4,6 +4,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <deque>
+#include <exception>
 #include <mutex>
 #include <numeric>
 #include <system_error>
@@ -26,16 +27,28 @@ bool run_pool(const PoolWork& work) {
   std::condition_variable news;
   std::deque<std::pair<std::int64_t, core::Outcome>> done;
   std::size_t working = 0;
+  std::exception_ptr thrown;
+  std::atomic<bool> ended{false};  // no further points are begun
 
-  const auto worker = [&] {
-    for (std::size_t i = next++; i < count && !stop.load(); i = next++) {
+  const auto evaluate_points = [&] {
+    for (std::size_t i = next++; i < count && !stop.load() && !ended.load(); i = next++) {
       auto outcome = work.work(work.points[i], stop);
       if (!outcome) break;
       const std::lock_guard lock(mutex);
       done.emplace_back(work.points[i], std::move(*outcome));
       news.notify_one();
     }
+  };
+  const auto worker = [&] {
+    std::exception_ptr failure;
+    try {
+      evaluate_points();
+    } catch (...) {  // an exception that leaves a thread would end the process
+      failure = std::current_exception();
+      ended.store(true);
+    }
     const std::lock_guard lock(mutex);
+    if (!thrown) thrown = failure;
     --working;
     news.notify_one();
   };
@@ -72,6 +85,8 @@ bool run_pool(const PoolWork& work) {
     if (work.stop && work.stop()) stop.store(true);
     lock.lock();
   }
+  lock.unlock();
+  if (thrown) std::rethrow_exception(thrown);
   return taken == count;
 }
 

@@ -26,7 +26,8 @@ struct PoolWork {
   std::function<bool()> stop;
 };
 
-/// Executes the work. Returns true if all points are done.
+/// Executes the work. Returns true if all points are done. If `work` throws an exception, the other
+/// threads complete their current points, and the first exception is thrown to the caller.
 bool run_pool(const PoolWork& work);
 
 /// Reorders `points` so that the points at the beginning of the result, however many, are spread

@@ -64,7 +64,7 @@ TEST(Convert, RefusesInvalidFiles) {
   expect_refused({"convert", broken}, folder, HasSubstr("broken.textproto:"));
   expect_refused({"convert", folder.file("none.textproto")}, folder, HasSubstr("none.textproto"));
   expect_refused({"convert", a, broken, "-o", folder.file("b")}, folder, HasSubstr("-o"));
-  expect_refused({"convert", a, "-o", a}, folder, HasSubstr("the input file"));
+  expect_refused({"convert", a, "-o", a}, folder, HasSubstr("an input file"));
   EXPECT_EQ(content(a), kOld);
   EXPECT_EQ(run_tutti({"convert", broken, a}).status, 2);
   EXPECT_EQ(content(a), kNow) << "other files are still converted";

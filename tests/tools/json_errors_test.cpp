@@ -11,6 +11,29 @@
 namespace tutti {
 namespace {
 
+TEST(JsonErrors, EmptyPathsAreRefused) {
+  const TemporaryFolder folder;
+  const std::string file = scenario("01_two_ranks");
+  const std::vector<std::pair<std::string, std::vector<std::string>>> cases{
+      {"--timeline", {"simulate", file, "--timeline", ""}},
+      {"--output", {"tune", file, "-o", ""}},
+      {"--csv", {"sweep", file, "--over", "run.seed=1,2", "--csv", ""}},
+      {"--plot", {"sweep", file, "--over", "run.seed=1,2", "--plot", ""}},
+      {"--database", {"tune", file, "--database", ""}},
+      {"--calibration", {"simulate", file, "--calibration", ""}}};
+  for (const auto& [option, words] : cases)
+    expect_refused(words, folder, {ProblemCode::kMissing, option});
+}
+
+TEST(JsonErrors, LongWordsAreShortened) {
+  const TemporaryFolder folder;
+  const Outcome o = run_tutti(
+      {"simulate", scenario("01_two_ranks"), "--network-model", std::string(100'000, 'x')});
+  EXPECT_EQ(o.status, 2);
+  EXPECT_LT(o.err.size(), 1000u);
+  EXPECT_THAT(o.err, HasSubstr("--network-model xxx"));
+}
+
 TEST(JsonErrors, EveryProblemHasACodeAFieldAndAPosition) {
   const TemporaryFolder folder;
   const std::string file =

@@ -1,7 +1,9 @@
 // tutti report: the page has the figures of simulate and compare, is well-formed, and loads
 // nothing.
 
+#include <filesystem>
 #include <fstream>
+#include <limits>
 #include <regex>
 
 #include "core/timeline/writer.h"
@@ -135,6 +137,42 @@ TEST_F(ReportPage, StatesWhyThePictureIsMissingAndWhatIsDamaged) {
   EXPECT_EQ(o.status, 0) << o.err;
   EXPECT_THAT(o.out, HasSubstr("\"complete\": false"));
   EXPECT_THAT(folder.read("cut.html"), HasSubstr("damage"));
+}
+
+TEST_F(ReportPage, PackNumbersOfAForgedFileAreChecked) {
+  for (const std::int32_t number : {1, 1'000'000, -1, std::numeric_limits<std::int32_t>::min()}) {
+    std::ofstream out(folder.file("forged.tutti"), std::ios::binary);
+    core::TimelineWriter writer(out);
+    core::RunInfo run;
+    run.scenario = "forged";
+    run.packs.resize(1);
+    writer.begin(run);
+    core::PackRecord pack;
+    pack.pack = number;
+    pack.end = core::microseconds(3);
+    writer.pack(pack);
+    core::StepRecord step;
+    step.end = core::microseconds(5);
+    writer.step(step);
+    writer.end();
+    out.close();
+    const Outcome o = run_tutti({"report", folder.file("forged.tutti"), "-o", "-"});
+    EXPECT_EQ(o.status, 0) << number << ": " << o.err;
+    expect_self_contained(o.out);
+  }
+}
+
+TEST_F(ReportPage, AnyDamagedBlockGivesAPageOrAnError) {
+  const std::string whole = folder.read(
+      std::filesystem::path(simulated("a.tutti", kSmall, {"--record", "none"})).filename());
+  // The stride reaches every block of the file, and is odd, so that different fields are hit.
+  const std::size_t stride = whole.size() / 40 | 1;
+  for (std::size_t at = 8; at < whole.size(); at += stride) {
+    std::string damaged = whole;
+    damaged[at] = static_cast<char>(damaged[at] ^ 1);
+    const Outcome o = run_tutti({"report", folder.write("damaged.tutti", damaged), "-o", "-"});
+    EXPECT_THAT(o.status, testing::AnyOf(0, 1, 2)) << at << ": " << o.err;
+  }
 }
 
 TEST_F(ReportPage, RefusesRequestsThatItCannotServe) {

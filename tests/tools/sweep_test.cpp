@@ -28,6 +28,40 @@ std::vector<std::string> rows(const std::string& csv) {
   return lines;
 }
 
+TEST(Sweep, APointWithoutEnoughMemoryFailsAloneAndIsStored) {
+#ifdef TUTTI_SANITIZED
+  GTEST_SKIP() << "sanitizers need the whole address space";
+#endif
+  const TemporaryFolder folder;
+  const Outcome o =
+      run_tutti({"sweep", scenario("22_byteps"), "--over", "cluster.workers[0].count=20000,30000,2",
+                 "-o", folder.file("s.sweep"), "--threads", "1", "--format", "json"},
+                {.memory_mb = 195});
+  ASSERT_EQ(o.status, 0) << o.err;
+  const core::Value document = test::parse_or_throw(o.out, "out");
+  const std::vector<Data> points = Data(document)["points"].items();
+  ASSERT_EQ(points.size(), 3u);
+  EXPECT_EQ(points[1]["status"].text(), "failed");
+  EXPECT_THAT(points[1]["message"].text(), HasSubstr("out of memory"));
+  EXPECT_EQ(points[2]["status"].text(), "done");
+}
+
+TEST(Sweep, FailsIfNoPointHasAResult) {
+  const TemporaryFolder folder;
+  const Outcome o = run_tutti({"sweep", scenario("01_two_ranks"), "--over",
+                               "strategy.algorithm=nonsense,absurd", "-o", folder.file("s.sweep")});
+  EXPECT_EQ(o.status, 1);
+  EXPECT_THAT(o.out, HasSubstr("points without a result: 2"));
+  EXPECT_THAT(o.err, HasSubstr("no point"));
+}
+
+TEST(Sweep, ChecksItsOutputsBeforeItBegins) {
+  const TemporaryFolder folder;
+  const std::string csv = folder.file("absent/x.csv");
+  expect_refused({"sweep", scenario("01_two_ranks"), "--over", "run.seed=1,2", "--csv", csv},
+                 folder, {.code = ProblemCode::kInvalid, .field = "--csv", .file = csv});
+}
+
 TEST(Sweep, MatchesASimulationOfEveryPoint) {
   const TemporaryFolder folder;
   const std::string file = folder.write("s.textproto", kSmall);

@@ -157,6 +157,40 @@ TEST(Terminal, ColorsAreForTerminalsUnlessRequested) {
                  {ProblemCode::kUnknownName, "--color"});
 }
 
+TEST(Terminal, TextsFromFilesCannotControlIt) {
+  const TemporaryFolder folder;
+  const std::string file = folder.write("s.textproto", R"(
+name: "n\033[2Jame\302\233"
+cluster { workers { machine: "dgx1-v100" } }
+workload { variable { name: "a\033]0;title\007" shape: [1000, 1000] } }
+strategy { algorithm: "ring" bytes_per_pack: 0 }
+)");
+  // The name of the timeline is printed in a note.
+  const std::string timeline = folder.file("t\033[1m.tutti");
+  for (const char* const color : {"never", "always"}) {
+    for (const std::vector<std::string>& words :
+         {std::vector<std::string>{"simulate", file, "--timeline", timeline},
+          {"explain", file},
+          {"plan", file, "--variables"},
+          {"compare", timeline, timeline}}) {
+      const Outcome o = run_tutti(test::with(words, {"--color", color}));
+      EXPECT_EQ(o.status, 0) << o.err;
+      for (const std::string& text : {o.out, o.err}) {
+        EXPECT_THAT(text, Not(HasSubstr("\033[2J"))) << words[0];
+        EXPECT_THAT(text, Not(HasSubstr("\033]"))) << words[0];
+        EXPECT_THAT(text, Not(HasSubstr("\007"))) << words[0];
+        EXPECT_THAT(text, Not(HasSubstr("\302\233"))) << words[0];
+        EXPECT_THAT(text, Not(HasSubstr("t\033[1m"))) << words[0];
+      }
+    }
+  }
+}
+
+TEST(Terminal, HeadingsKeepTheirStyle) {
+  const Outcome o = run_tutti({"simulate", scenario("04_resnet50_ring"), "--color=always"});
+  EXPECT_THAT(o.out, HasSubstr("\033[1m"));
+}
+
 // --- tutti init as a form ---
 
 TEST(InitForm, AsksAndAcceptsDefaults) {

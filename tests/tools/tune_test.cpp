@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <csignal>
+#include <filesystem>
 #include <map>
 #include <sstream>
 
@@ -510,6 +512,55 @@ TEST(Tune, AnInterruptKeepsThePoints) {
   EXPECT_EQ(o.status, 1);
   EXPECT_THAT(o.err, HasSubstr(folder.file("t.sweep")));
   EXPECT_EQ(o.out, "");
+}
+
+TEST(Tune, AnInterruptIsAnErrorAlsoInJsonAndWhenQuiet) {
+  const TemporaryFolder folder;
+  const Outcome o = run_tutti(
+      {"tune", scenario("04_resnet50_ring"), "--over", "strategy.launch_us=1..4000+1",
+       "--evaluations", "2000", "--database", folder.file("t.sweep"), "--format", "json", "-q"},
+      {.interrupt_once = folder.file("t.sweep"), .signal = SIGTERM});
+  EXPECT_EQ(o.status, 1);
+  EXPECT_THAT(o.err, HasSubstr("interrupted"));
+  EXPECT_EQ(test::error_in(o.out).problems().front().kind.code, ProblemCode::kStopped);
+}
+
+TEST(Tune, ChecksItsOutputsBeforeTheSearch) {
+  const TemporaryFolder folder;
+  for (const char* const option : {"-o", "--csv", "--plot"}) {
+    const std::string path =
+        folder.file(std::string("absent/x") + (option[2] == 'p' ? ".svg" : ""));
+    expect_refused({"tune", scenario("04_resnet50_ring"), "--evaluations", "1000000", option, path},
+                   folder, {.code = ProblemCode::kInvalid, .field = option, .file = path});
+  }
+}
+
+TEST(Tune, PrintsItsResultEvenIfAFileCannotBeWritten) {
+  const Outcome o = run_tutti({"tune", scenario("04_resnet50_ring"), "--over",
+                               "strategy.bytes_per_pack=4MiB,64MiB", "--csv", "/dev/full"});
+  EXPECT_EQ(o.status, 1);
+  EXPECT_THAT(o.err, HasSubstr("/dev/full"));
+  EXPECT_THAT(o.out, HasSubstr("bytes_per_pack"));
+}
+
+TEST(Tune, NeverOverwritesAnInput) {
+  const TemporaryFolder folder;
+  const std::string model = folder.write("m.csv", "name,shape,type\na,1000x1000,float32\n");
+  const std::string points = folder.write("p.csv", "strategy.shards\n1\n2\n");
+  const std::string file =
+      folder.write("s.textproto",
+                   "cluster { workers { machine: \"dgx1-v100\" } } workload { model: \"m.csv\" } "
+                   "strategy { algorithm: \"ring\" }");
+  for (const std::string& input : {model, points, file}) {
+    for (const char* const option : {"-o", "--csv"}) {
+      const std::string before = folder.read(std::filesystem::path(input).filename());
+      expect_refused({"tune", file, "--points", points, option, input}, folder,
+                     {.code = ProblemCode::kConflict, .field = option, .file = input});
+      EXPECT_EQ(folder.read(std::filesystem::path(input).filename()), before);
+    }
+  }
+  expect_refused({"simulate", file, "--timeline", model}, folder,
+                 {.code = ProblemCode::kConflict, .file = model});
 }
 
 TEST(Tune, RefusesInvalidRequests) {

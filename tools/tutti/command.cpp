@@ -4,13 +4,17 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <cstdio>
 #include <cstring>
+#include <utility>
+#include <vector>
 
 #include "core/base/version.h"
 #include "core/text/printable.h"
 #include "core/text/report.h"
 #include "tools/tutti/io/capture.h"
+#include "tools/tutti/io/standard_output.h"
 #include "tools/tutti/io/terminal.h"
 
 namespace tutti::tools {
@@ -22,7 +26,8 @@ struct StandardOutput {
   bool errors_as_json = false;
   Verbosity verbosity = Verbosity::kNormal;
   bool begun = false;
-  std::string error = {};  ///< first reported error, as JSON
+  std::string error = {};    ///< first reported error, as JSON
+  std::string stopped = {};  ///< the error of a command that a signal ends, as JSON
 };
 StandardOutput& standard_output() {
   static StandardOutput output;
@@ -44,12 +49,46 @@ std::string as_json(const core::Error& error, int status) {
   return result_json(core::Report{{"error", problem}});
 }
 
+/// Returns a copy of the error in which long words and texts are truncated. Errors quote what the
+/// user or a file has written, which may be a megabyte. Paths are not truncated, so that they can
+/// be copied.
+core::Error with_short_words(const core::Error& error) {
+  constexpr std::size_t kMaxWord = 200, kMaxText = 8192;
+  std::vector<core::Problem> problems = error.problems();
+  for (core::Problem& problem : problems) {
+    if (problem.text.size() <= kMaxWord) continue;
+    std::string text;
+    for (std::size_t at = 0; at < problem.text.size() && text.size() <= kMaxText;) {
+      const std::size_t end = std::min(problem.text.find_first_of(" \n", at), problem.text.size());
+      std::string word = problem.text.substr(at, end - at);
+      const bool path = word.find('/') != std::string::npos && word.size() < PATH_MAX;
+      text += path ? word : core::shortened(std::move(word), kMaxWord);
+      if (end < problem.text.size()) text += problem.text[end];
+      at = end + 1;
+    }
+    problem.text = core::shortened(std::move(text), kMaxText);
+  }
+  return {error.kind(), std::move(problems)};
+}
+
 }  // namespace
 
 void set_verbosity(Verbosity set) { standard_output().verbosity = set; }
 Verbosity verbosity() { return standard_output().verbosity; }
 
-void report_errors_as_json() { standard_output().errors_as_json = true; }
+void report_errors_as_json() {
+  standard_output().errors_as_json = true;
+  standard_output().stopped =
+      as_json(core::Error::run({core::ProblemCode::kStopped}, "interrupted"), kRunFailed);
+}
+
+void write_stopped_error() {
+  const StandardOutput& output = standard_output();
+  if (output.begun || output.stopped.empty()) return;
+  const std::string& error = output.error.empty() ? output.stopped : output.error;
+  // The program ends even if the error cannot be written.
+  if (write(STDOUT_FILENO, error.data(), error.size()) < 0) return;
+}
 
 void write_reported_error() {
   // A failure to write the error message itself is ignored.
@@ -64,7 +103,8 @@ core::Expected<Format> format_of(const std::string& written) {
                  "--format {}: expected one of text, json", written);
 }
 
-int report(const core::Error& error) {
+int report(const core::Error& full) {
+  const core::Error error = with_short_words(full);
   const int status = error.kind() == core::ErrorKind::kRun ? kRunFailed : kWrongRequest;
   if (Capture* const caller = capture()) {
     caller->errors.push_back(error);
@@ -96,7 +136,8 @@ core::Error about(const std::string& option, core::Error error) {
   return {error.kind(), std::move(problems)};
 }
 
-void print_note(const std::string& text) {
+void print_note(const std::string& untrusted) {
+  const std::string text = core::printable(untrusted, core::LineBreaks::kStay);
   if (Capture* const caller = capture()) {
     caller->messages += text;
   } else if (verbosity() != Verbosity::kNone) {
@@ -116,6 +157,12 @@ std::string result_json(const core::Report& report) {
 }
 
 int print_out(const std::string& text) {
+  // In files and pipes, the text is data and stays unchanged.
+  const bool on_terminal = capture() == nullptr && isatty(STDOUT_FILENO) != 0;
+  return write_out(on_terminal ? core::printable(text, core::LineBreaks::kStay) : text);
+}
+
+int write_out(const std::string& text) {
   if (Capture* const caller = capture()) {
     caller->out += text;
     return kDone;

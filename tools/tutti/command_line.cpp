@@ -7,12 +7,15 @@
 #include <functional>
 #include <iostream>
 #include <map>
+#include <set>
+#include <string>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include "core/base/version.h"
 #include "tools/tutti/io/capture.h"
+#include "tools/tutti/io/input_files.h"
 #include "tools/tutti/io/terminal.h"
 #include "tools/tutti/options/complete.h"
 #include "tools/tutti/options/manual.h"
@@ -47,6 +50,50 @@ void print_information(const CLI::App& app, const CLI::ParseError& request) {
   }
   const auto width = terminal_width(STDOUT_FILENO);
   std::cout << (width ? wrapped(app.help(), *width) : app.help());
+}
+
+/// Calls `visit` with every option of the parsed commands that has a value.
+void each_value(const CLI::App& app,
+                const std::function<void(const CLI::Option&, const OptionValue&)>& visit) {
+  for (const CLI::Option* option : app.get_options()) {
+    const auto value = option->count() > 0 ? value_of(app, *option) : std::nullopt;
+    if (value) visit(*option, *value);
+  }
+  for (const CLI::App* command : app.get_subcommands()) each_value(*command, visit);
+}
+
+/// Checks that no path is empty. An empty path is usually a shell variable that is not set.
+core::Expected<void> check_paths(const CLI::App& app) {
+  std::string empty;
+  each_value(app, [&](const CLI::Option& option, const OptionValue& value) {
+    const auto& written = option.results();
+    if ((value.kind == OptionValue::Kind::kFile || value.kind == OptionValue::Kind::kFolder) &&
+        std::find(written.begin(), written.end(), "") != written.end())
+      empty = option.get_positional() && option.get_lnames().empty()
+                  ? option.get_single_name()
+                  : "--" + option.get_lnames().front();
+  });
+  if (empty.empty()) return {};
+  return refused({core::ProblemCode::kMissing, empty},
+                 "{}: the path is empty; expected the name of a file or folder", empty);
+}
+
+/// Registers the files that the options name as input files of the command. The files that the
+/// scenario names are registered when it is read.
+void add_option_inputs(const CLI::App& app) {
+  using Kind = OptionValue::Kind;
+  static const std::set<std::string> kOutputs{"output", "timeline", "csv",    "json",      "plot",
+                                              "graph",  "database", "report", "rendezvous"};
+  static const std::set<Kind> kPaths{Kind::kFile, Kind::kMachine, Kind::kModel, Kind::kLink,
+                                     Kind::kAlgorithm};
+  each_value(app, [&](const CLI::Option& option, const OptionValue& value) {
+    // Arguments without an option name are checked by the commands: `tutti convert` overwrites
+    // them.
+    if (option.get_lnames().empty() || !kPaths.contains(value.kind) ||
+        kOutputs.contains(option.get_lnames().front()))
+      return;
+    for (const std::string& path : option.results()) add_input_file(path);
+  });
 }
 
 }  // namespace
@@ -144,6 +191,7 @@ std::optional<int> CommandLine::parse(const std::vector<std::string>& written) {
   try {
     // CLI11 expects the words in reverse order.
     app_->parse(std::vector<std::string>(words.rbegin(), words.rend()));
+    if (const auto paths = check_paths(*app_); !paths) return report(paths.error());
     const auto color = choice<Color>("--color", commands_->color, kColors, parse_color);
     if (!color) return report(color.error());
     // If another program calls the command in its own process, ignore these settings, because
@@ -177,6 +225,8 @@ std::string CommandLine::completions(const std::vector<std::string>& words,
 }
 
 int CommandLine::run(const Environment& environment) const {
+  clear_input_files();
+  add_option_inputs(*app_);
   return commands_->run.at(app_->get_subcommands().front()->get_name())(environment);
 }
 

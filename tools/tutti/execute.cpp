@@ -180,7 +180,10 @@ int execute(core::Executor& executor, const std::string& doing, const ExecuteOpt
     writer = std::make_unique<core::TimelineWriter>(file->stream());
   }
 
-  Interrupt interrupt;
+  // A large cluster may take half a minute to construct, during which a simulation does not look
+  // for interrupts. It has no results yet, so a signal ends the program.
+  Interrupt interrupt(besides.writes_as_it_goes ? Interrupt::Begins::kNow
+                                                : Interrupt::Begins::kLater);
   Progress progress(doing);
   std::atomic<bool> stop{false};
   bool output_failed = false;
@@ -188,6 +191,7 @@ int execute(core::Executor& executor, const std::string& doing, const ExecuteOpt
   core::RunControl control;
   control.cancel = &stop;
   control.progress = [&](double share) {
+    interrupt.begin();
     progress.update(share);
     const auto now = std::chrono::steady_clock::now();
     if (writer && besides.writes_as_it_goes && now - written >= kMaxUnwritten) {

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <map>
+#include <new>
 #include <tuple>
 
 #include <fmt/format.h>
@@ -28,6 +29,7 @@
 #include "sim/collectives/collective_run.h"
 #include "sim/collectives/plan_collectives.h"
 #include "sim/simulator.h"
+#include "sim/sweep/evaluator.h"
 #include "sim/sweep/pool.h"
 #include "tools/tutti/explain_algorithm.h"
 #include "tools/tutti/explain_operations.h"
@@ -179,7 +181,8 @@ Expected<std::vector<Answer>> answers_of(const core::Scenario& scenario,
   for (std::size_t i = 0; i < answers.size(); ++i)
     pool.points.push_back(static_cast<std::int64_t>(i));
   pool.threads = threads;
-  pool.work = [&](std::int64_t i, const std::atomic<bool>& stop) -> std::optional<Outcome> {
+  const auto evaluate = [&](std::int64_t i,
+                            const std::atomic<bool>& stop) -> std::optional<Outcome> {
     const auto other = core::read_scenario(answers[i].question.text, scenario.file, library);
     if (!other) return core::outcome_of(other.error());
     core::Summary of_other;
@@ -191,6 +194,13 @@ Expected<std::vector<Answer>> answers_of(const core::Scenario& scenario,
     if (stop.load()) return std::nullopt;
     return ran ? core::outcome_of(of_other) : core::outcome_of(ran.error());
   };
+  pool.work = [&](std::int64_t i, const std::atomic<bool>& stop) -> std::optional<Outcome> {
+    try {
+      return evaluate(i, stop);
+    } catch (const std::bad_alloc&) {
+      return sim::out_of_memory();
+    }
+  };
   std::size_t done = 0;
   pool.take = [&](std::int64_t i, const Outcome& outcome) {
     if (outcome.status == Outcome::Status::kDone) answers[i].outcome = outcome;
@@ -198,7 +208,10 @@ Expected<std::vector<Answer>> answers_of(const core::Scenario& scenario,
     return true;
   };
   pool.stop = [&] { return interrupt.happened(); };
-  sim::run_pool(pool);
+  if (!sim::run_pool(pool))
+    notes.push_back(
+        fmt::format("the command was interrupted, so only {} of {} changes were simulated", done,
+                    answers.size()));
   std::erase_if(answers, [](const Answer& answer) { return !answer.outcome; });
   std::stable_sort(answers.begin(), answers.end(), [](const Answer& a, const Answer& b) {
     return a.outcome->step < b.outcome->step;
@@ -337,7 +350,7 @@ int explain(const ExplainOptions& options, const Environment& environment) {
                   "--threads must be at least 0 (0: all cores)");
   auto scenario = load_scenario(options.scenario, environment);
   if (!scenario) return report(scenario.error());
-  Interrupt interrupt;
+  Interrupt interrupt(Interrupt::Begins::kLater);
   Explanation explanation;
   explanation.scenario = std::move(*scenario);
   {
@@ -353,9 +366,9 @@ int explain(const ExplainOptions& options, const Environment& environment) {
       return report(ran.error());
   }
   if (interrupt.happened() || explanation.summary.steps().empty()) {
-    print_note("tutti: interrupted\n");
-    return kRunFailed;
+    return report(core::Error::run({ProblemCode::kStopped}, "interrupted"));
   }
+  interrupt.begin();
   explanation.packs = pack_costs(explanation.scenario, explanation.summary, explanation.notes);
   auto answers = answers_of(explanation.scenario, explanation.summary, environment.library,
                             threads_of(options.threads), interrupt, explanation.notes);
@@ -365,7 +378,10 @@ int explain(const ExplainOptions& options, const Environment& environment) {
     explanation.notes.push_back(std::move(note));
   const int printed = *format == Format::kJson ? print_out(result_json(report_of(explanation)))
                                                : print_report(text_of(explanation, options.rows));
-  return interrupt.happened() ? static_cast<int>(kRunFailed) : printed;
+  return interrupt.happened()
+             ? report(core::Error::run({ProblemCode::kStopped},
+                                       "interrupted; the list of changes is incomplete"))
+             : printed;
 }
 
 }  // namespace tutti::tools

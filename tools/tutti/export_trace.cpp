@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/file.h"
 #include "core/base/version.h"
 #include "core/export/trace_export.h"
 #include "core/scenario/rewrite.h"
@@ -31,7 +32,10 @@ class TraceFiles {
                 : options.output;
   }
 
-  Expected<void> write() { return is_chakra() ? write_chakra() : write_goal(); }
+  Expected<void> write() {
+    if (auto free = check_scenario_file(); !free) return free;
+    return is_chakra() ? write_chakra() : write_goal();
+  }
   [[nodiscard]] const std::vector<std::string>& written() const { return written_; }
   [[nodiscard]] const std::string& scenario_file() const { return scenario_file_; }
 
@@ -77,6 +81,23 @@ class TraceFiles {
     };
     auto done = options_.to == "goal" ? file(base_, text) : file(base_, binary);
     return done ? write_scenario("") : done;
+  }
+
+  /// Checks that the scenario next to the trace replaces no other file: the user has not named it.
+  /// A scenario that executes the trace is one that an earlier export has written.
+  Expected<void> check_scenario_file() const {
+    const std::string path = base_ + ".textproto";
+    std::error_code status;
+    if (!std::filesystem::exists(path, status)) return {};
+    const auto text = core::read_text_file(path);
+    const std::string trace =
+        fmt::format("path: \"{}\"", std::filesystem::path(base_).filename().string());
+    if (text && text->find(trace) != std::string::npos) return {};
+    return tl::make_unexpected(core::Error::request(
+        {ProblemCode::kConflict, "--output"},
+        "this file exists, and the export would replace it by a scenario that executes the trace; "
+        "choose another name with -o, or remove the file",
+        {path, 0, 0}));
   }
 
   /// Writes a scenario next to the trace, with which Tutti itself can execute the exported trace.

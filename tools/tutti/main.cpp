@@ -13,9 +13,11 @@
 #include <vector>
 
 #include "core/scenario/library_folder.h"
+#include "core/text/printable.h"
 #include "real/process/system_limits.h"
 #include "tools/tutti/command.h"
 #include "tools/tutti/command_line.h"
+#include "tools/tutti/io/interrupt.h"
 #include "tools/tutti/io/memory_limit.h"
 
 namespace tutti::tools {
@@ -42,7 +44,10 @@ int run(const std::vector<std::string>& words) {
   const Environment environment{core::Library(core::library_folder())};
   // The memory of real runs is not limited, since device drivers map more address space than the
   // machine has memory.
-  if (!command_line.leaves_this_process()) stay_within_memory();
+  if (!command_line.leaves_this_process()) {
+    stay_within_memory();
+    end_on_signals();
+  }
   return command_line.run(environment);
 }
 
@@ -68,9 +73,9 @@ int main(int argc, char** argv) {
     tutti::tools::write_reported_error();
     return status;
   } catch (const std::bad_alloc&) {
-    const auto limit = tutti::tools::memory_limit();
+    const std::string limit = tutti::tools::describe_memory_limit();
     std::fputs("tutti: out of memory", stderr);
-    if (limit) std::fprintf(stderr, " (%.1f GB were free)", static_cast<double>(*limit) / 1e9);
+    if (!limit.empty()) std::fprintf(stderr, " (%s)", limit.c_str());
     std::fputs("; use fewer workers, steps or recorded spans\n", stderr);
   } catch (const std::system_error& error) {
     const std::string remedy = tutti::real::remedy_for(error.code().value());
@@ -79,7 +84,8 @@ int main(int argc, char** argv) {
         "tutti: the operating system refused to create a thread or another resource: %s%s\n",
         error.code().message().c_str(), remedy.c_str());
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "tutti: internal error: %s\n", error.what());
+    std::fprintf(stderr, "tutti: internal error: %s\n",
+                 tutti::core::printable(error.what()).c_str());
   }
   return tutti::tools::kRunFailed;
 }

@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <string_view>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -12,6 +13,7 @@
 #include "core/formats/byte_input.h"
 #include "core/formats/recognise.h"
 #include "tools/tutti/io/capture.h"
+#include "tools/tutti/io/input_files.h"
 #include "tools/tutti/unknown_file.h"
 
 namespace tutti::tools {
@@ -113,6 +115,25 @@ static Expected<core::Override> workers_for(std::int64_t ranks, const core::Scen
   return std::move(changes.front());
 }
 
+void add_inputs_of(const core::Scenario& scenario) {
+  add_input_file(scenario.file);
+  for (const core::Library::File& file : scenario.files) add_input_file(file.path);
+  add_input_file(scenario.nccl.calibration);
+  add_input_file(scenario.nccl.tuner_file);
+  if (!scenario.plan.graph) return;
+  // A trace is one file, or a file for each rank. `file` may be the name of rank 0's file.
+  std::string trace = scenario.plan.graph->file;
+  add_input_file(trace);
+  for (const std::string_view ending : {".0.et", ".0.et.gz", ".0.json", ".0.json.gz"}) {
+    if (trace.ends_with(ending)) trace.resize(trace.size() - ending.size());
+  }
+  add_input_file(trace + ".groups.json");
+  for (std::size_t rank = 0; rank < scenario.plan.graph->ranks.size(); ++rank) {
+    for (const char* const ending : {"et", "et.gz", "json", "json.gz"})
+      add_input_file(fmt::format("{}.{}.{}", trace, rank, ending));
+  }
+}
+
 Expected<core::Scenario> load_scenario(const ScenarioOptions& options,
                                        const Environment& environment) {
   auto overrides = settings_of(options.settings());
@@ -135,8 +156,11 @@ Expected<core::Scenario> load_scenario(const ScenarioOptions& options,
     auto fewer = workers_for(*options.ranks, *scenario);
     if (!fewer) return failed(fewer);
     overrides->push_back(std::move(*fewer));
-    return core::read_scenario(*text, options.file, environment.library, *overrides);
+    scenario = core::read_scenario(*text, options.file, environment.library, *overrides);
+    if (scenario) add_inputs_of(*scenario);
+    return scenario;
   }
+  if (scenario) add_inputs_of(*scenario);
   if (!scenario || !tf_config) return scenario;
   if (const auto checked = core::check_workers(tf_config->cluster, *scenario); !checked)
     return failed(checked);

@@ -44,6 +44,11 @@ void warn_of_old_form(const std::string& text, const std::string& path);
 core::Expected<core::Scenario> load_scenario(const ScenarioOptions& options,
                                              const Environment& environment);
 
+/// Registers all files from which the scenario was made as input files (io/input_files.h): the
+/// scenario, the files that it names, its calibration, its tuner table and its execution trace.
+/// load_scenario() calls this function.
+void add_inputs_of(const core::Scenario& scenario);
+
 /// Reads TF_CONFIG from a file, or from the environment ("env"). REQUIRES: TF_CONFIG contains
 /// workers that train. ERRORS: see core/cluster/tf_config.h.
 core::Expected<core::TfConfig> load_tf_config(const std::string& from);

@@ -68,6 +68,22 @@ TEST(ByteInput, ReportsTheByteAtWhichGzipIsTruncatedOrDamaged) {
   EXPECT_FALSE(read_all(damaged, 4096));
 }
 
+TEST(ByteInput, RefusesFilesThatInflateToAMultipleThatTracesDoNot) {
+  const std::string mebibyte(std::size_t{1} << 20, 'x');
+  const std::string member = gzip(mebibyte);
+  ASSERT_GT(mebibyte.size(), 250 * member.size());
+  std::string bomb;
+  for (int i = 0; i < 300; ++i) bomb += member;
+  const auto input = byte_input_of(bomb, "f");
+  std::string some(std::size_t{1} << 20, '\0');
+  std::size_t all = 0;
+  auto got = input->read(some.data(), some.size());
+  for (; got && *got > 0; got = input->read(some.data(), some.size())) all += *got;
+  EXPECT_THAT(got, test::FailsWith(test::Mistake{.code = ProblemCode::kTooLarge, .file = "f"}));
+  EXPECT_GE(all, std::size_t{256} << 20);
+  EXPECT_LE(all, std::size_t{258} << 20);
+}
+
 TEST(ByteInput, RefusesMissingFilesAndFolders) {
   EXPECT_EQ(test::kinds_of(open_byte_input("/no/such/file")), std::vector<std::string>{"missing"});
   EXPECT_EQ(test::kinds_of(open_byte_input("/")), std::vector<std::string>{"wrong-type"});

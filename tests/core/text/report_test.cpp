@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "core/text/utf8.h"
+
 namespace tutti::core {
 namespace {
 
@@ -25,6 +27,13 @@ TEST(Report, WritesValuesAsJsonInTheUnitsOfTheirNames) {
             "\"share\": 0.25,\n"
             " \"text\": \"a \\\"b\\\"\",\n \"done\": true,\n \"null\": null,\n \"names\": [\n  "
             "\"a\",\n  \"b\"\n ]\n}\n");
+}
+
+TEST(Report, JsonIsUtf8IfTextsAreNot) {
+  const Report report{{"na\xC3", "a\xFF\x9B b"},
+                      {"list", std::vector<std::string>{"\xED\xA0\x80"}}};
+  const std::string json = to_json(report);
+  EXPECT_EQ(valid_utf8(json), json.size()) << json;
 }
 
 TEST(Report, ShowsValuesWithUnits) {

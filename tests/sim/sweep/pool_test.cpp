@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <numeric>
 #include <set>
+#include <stdexcept>
 #include <thread>
 
 namespace tutti::sim {
@@ -57,6 +58,25 @@ TEST(SweepPool, StopsAndKeepsFinishedWork) {
   EXPECT_FALSE(run_pool(pool));
   EXPECT_GT(taken, 10u);
   EXPECT_LE(taken, 100u);
+}
+
+TEST(SweepPool, ThrowsAnExceptionOfAThreadToTheCaller) {
+  for (const int threads : {1, 3}) {
+    PoolWork pool;
+    pool.points = first(100);
+    pool.threads = threads;
+    pool.work = [](std::int64_t point, const std::atomic<bool>&) {
+      if (point == 20) throw std::length_error("point 20");
+      return of(point);
+    };
+    std::set<std::int64_t> taken;
+    pool.take = [&](std::int64_t point, const core::Outcome&) {
+      return taken.insert(point).second;
+    };
+    EXPECT_THROW(run_pool(pool), std::length_error);
+    EXPECT_GE(taken.size(), 20u) << "completed points are kept";
+    EXPECT_FALSE(taken.contains(20));
+  }
 }
 
 TEST(SweepPool, StopsOnceAResultIsRefused) {

@@ -35,6 +35,7 @@
 #include "tools/tutti/explore/sweep_output.h"
 #include "tools/tutti/explore/sweep_ranks.h"
 #include "tools/tutti/io/capture.h"
+#include "tools/tutti/io/input_files.h"
 #include "tools/tutti/io/interrupt.h"
 #include "tools/tutti/io/output_file.h"
 #include "tools/tutti/io/progress.h"
@@ -91,22 +92,37 @@ Expected<void> check_names(const SweepOptions& options, const std::string& datab
                          {"--plot", options.plot}});
 }
 
+/// Checks before a sweep that the files of its report can be written.
+Expected<void> check_report_files(const SweepOptions& options) {
+  return check_outputs(
+      {{"--csv", options.csv}, {"--json", options.json}, {"--plot", options.plot}});
+}
+
+/// Prints the report. Returns the exit status.
+int print_results(SweepStore& store, const Outcomes& outcomes, int rows, Format format) {
+  if (format == Format::kJson) return print_out(sweep_json(store, outcomes));
+  const auto notes = notes_on(store, reported_points(store, outcomes, rows));
+  if (!notes) return report(notes.error());
+  return print_report(sweep_text(store, outcomes, rows, *notes));
+}
+
 /// Prints the report, and writes all other requested outputs except the sweep's file. Returns the
 /// exit status.
 int report_results(SweepStore& store, const SweepOptions& options, Format format,
                    const std::vector<std::string>& inputs) {
   Outcomes outcomes(static_cast<std::size_t>(store.space().size()));
+  std::vector<core::Error> unwritten;
   const auto read =
       store.each([&](std::int64_t point, const Outcome& outcome) { outcomes[point] = outcome; });
   if (!read) return report(read.error());
   if (!options.csv.empty()) {
     const auto written = write_file(options.csv, inputs,
                                     [&](std::ostream& out) { write_csv(store, outcomes, out); });
-    if (!written) return report(written.error());
+    if (!written) unwritten.push_back(written.error());
   }
   if (!options.json.empty()) {
     const auto written = write_file(options.json, inputs, sweep_json(store, outcomes));
-    if (!written) return report(written.error());
+    if (!written) unwritten.push_back(written.error());
   }
   if (!options.plot.empty()) {
     const std::string title = std::filesystem::path(store.info().scenario_file).stem().string();
@@ -119,12 +135,17 @@ int report_results(SweepStore& store, const SweepOptions& options, Format format
         return report(added.error());
     }
     const auto written = write_plot(options.plot, inputs, core::to_svg(*plot));
-    if (!written) return report(written.error());
+    if (!written) unwritten.push_back(written.error());
   }
-  if (format == Format::kJson) return print_out(sweep_json(store, outcomes));
-  const auto notes = notes_on(store, reported_points(store, outcomes, options.rows));
-  if (!notes) return report(notes.error());
-  return print_report(sweep_text(store, outcomes, options.rows, *notes));
+  // The results are printed even if a file cannot be written.
+  int status = print_results(store, outcomes, options.rows, format);
+  for (const core::Error& error : unwritten) report(error);
+  if (!unwritten.empty()) status = kRunFailed;
+  const bool any = std::any_of(outcomes.begin(), outcomes.end(), [](const auto& outcome) {
+    return outcome && outcome->status == Outcome::Status::kDone;
+  });
+  if (status != kDone || any || store.space().size() == 0) return status;
+  return report(core::Error::run("no point of the sweep has a result; the messages are above"));
 }
 
 /// Removes the axis `strategy=NAMES`, which compares strategies, from `over`, and returns its
@@ -370,6 +391,7 @@ int report_stored(const SweepOptions& options, Format format) {
                   "--timeout-seconds apply only to new sweeps",
                   file);
   if (const auto other = check_names(options, file); !other) return report(other.error());
+  if (const auto possible = check_report_files(options); !possible) return report(possible.error());
   auto store = SweepStore::open(file);
   if (!store) return report(store.error());
   return report_results(*store, options, format, {file});
@@ -441,7 +463,11 @@ Expected<std::string> output_of(const SweepOptions& options) {
   if (std::filesystem::equivalent(output, options.scenario.file, ignored))
     return refused({ProblemCode::kConflict, "-o"}, "-o {}: this is the scenario; name another file",
                    output);
+  if (is_input_file(output))
+    return refused({ProblemCode::kConflict, "-o"},
+                   "-o {}: this is an input file of the command; name another file", output);
   if (const auto other = check_names(options, output); !other) return failed(other);
+  if (const auto possible = check_report_files(options); !possible) return failed(possible);
   return output;
 }
 
@@ -492,11 +518,11 @@ int execute(NewSweep& request, const SweepOptions& options, std::string output,
                                   request.part, request.timeout);
   if (!all) return report(all.error());
   if (!*all) {
-    print_note(
-        fmt::format("tutti: interrupted; completed points are in {}, and the same command "
-                    "continues from there\n",
-                    output));
-    return kRunFailed;
+    return report(core::Error::run(
+        {ProblemCode::kStopped},
+        fmt::format("interrupted; completed points are in {}, and the same command continues from "
+                    "there",
+                    output)));
   }
   print_note(fmt::format("results: {}\n", output));
   return report_results(*store, options, format, {options.scenario.file, output});

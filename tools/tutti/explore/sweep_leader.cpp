@@ -7,6 +7,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <deque>
+#include <exception>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -74,7 +75,15 @@ class Leader {
     real::Reception reception(options, &*listener_);
     {
       std::vector<std::jthread> threads;
-      const int started = start_threads(threads, sweep_.threads, [this] { work_here(); });
+      const int started = start_threads(threads, sweep_.threads, [this] {
+        try {
+          work_here();
+        } catch (...) {  // an exception that leaves a thread would end the process
+          const std::lock_guard lock(mutex_);
+          thrown_ = std::current_exception();
+          stop_.store(true);
+        }
+      });
       if (started == 0 && sweep_.threads > 0) return no_threads();
       while (left_ > 0 && !stop_.load()) look(reception);
       {
@@ -84,6 +93,7 @@ class Leader {
       stop_.store(stop_.load() || left_ > 0);
       changed_.notify_all();
     }
+    if (thrown_) std::rethrow_exception(thrown_);
     // Notify all ranks of the end, including ranks that join late. A rank that could not connect
     // would fail, and the launcher would then kill all other ranks.
     const auto until = Clock::now() + kLateJoinTimeout;
@@ -273,6 +283,7 @@ class Leader {
   std::deque<std::int64_t> queue_;
   std::deque<std::pair<std::int64_t, Outcome>> done_;  ///< points done by this process
   bool over_ = false;
+  std::exception_ptr thrown_;  ///< exception of a thread of this process
 };
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include "tools/tutti/explore/explore.h"
 #include "tools/tutti/explore/plot_file.h"
 #include "tools/tutti/explore/tuning.h"
+#include "tools/tutti/io/input_files.h"
 #include "tools/tutti/io/output_file.h"
 #include "tools/tutti/io/terminal.h"
 
@@ -127,8 +128,10 @@ core::Expected<Format> check_options(const TuneOptions& options) {
   if (emits_table(options) && options.output.empty())
     return refused({ProblemCode::kMissing, "--output"},
                    "--emit nccl-tuner needs -o FILE, the table to write");
-  if (const auto distinct = check_distinct(
-          {{"-o", options.output}, {"--csv", options.csv}, {"--plot", options.plot}});
+  if (const auto distinct = check_distinct({{"-o", options.output},
+                                            {"--csv", options.csv},
+                                            {"--plot", options.plot},
+                                            {"--database", options.database}});
       !distinct)
     return failed(distinct);
   if (const auto name = check_plot(options.plot); !name) return failed(name);
@@ -239,6 +242,15 @@ int tune(const TuneOptions& options, const Environment& environment) {
   if (!format) return report(format.error());
   auto request = read_request(options, environment.library);
   if (!request) return report(request.error());
+  add_inputs_of(request->scenario);
+  if (const auto possible =
+          check_outputs({{"-o", options.output}, {"--csv", options.csv}, {"--plot", options.plot}});
+      !possible)
+    return report(possible.error());
+  if (is_input_file(options.database))
+    return refuse({ProblemCode::kConflict, "--database"},
+                  "--database {}: this is an input file of the command; name another file",
+                  options.database);
   const Interrupt interrupt;  // installed before a file exists
   std::optional<core::SweepStore> store;
   if (!options.database.empty()) {
@@ -255,18 +267,23 @@ int tune(const TuneOptions& options, const Environment& environment) {
   const auto done = tuning.execute_points();
   if (!done) return report(done.error());
   if (!*done) {
-    print_note(options.database.empty()
-                   ? std::string("tutti: interrupted\n")
-                   : fmt::format("tutti: interrupted; completed points are in {}, "
-                                 "and the same command continues from there\n",
-                                 options.database));
-    return kRunFailed;
+    return report(Error::run(
+        {ProblemCode::kStopped},
+        options.database.empty()
+            ? std::string("interrupted; --database FILE keeps the completed points")
+            : fmt::format("interrupted; completed points are in {}, and the same command "
+                          "continues from there",
+                          options.database)));
   }
   TuneResult result = tuning.take_result();
   if (result.is_advice()) result.promise = core::promise_of(result.recommended().scenario);
-  if (const auto written = write_files(options, environment.library, tuning, result); !written)
-    return report(written.error());
-  return *format == Format::kJson ? print_out(tune_json(result)) : print_report(tune_text(result));
+  // The result of a long search is printed even if a file cannot be written.
+  const auto written = write_files(options, environment.library, tuning, result);
+  const int printed =
+      *format == Format::kJson ? print_out(tune_json(result)) : print_report(tune_text(result));
+  if (written) return printed;
+  report(written.error());
+  return kRunFailed;
 }
 
 }  // namespace tutti::tools

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <fstream>
 
+#include <fmt/format.h>
+
 namespace tutti::tools {
 namespace {
 
@@ -99,6 +101,18 @@ void stay_within_memory() {
 #endif
 }
 
-std::optional<std::uint64_t> memory_limit() { return limit_set; }
+std::string describe_memory_limit() {
+  const auto soft_limit = [](auto resource) -> rlim_t {
+    rlimit limit{};
+    return getrlimit(resource, &limit) == 0 ? limit.rlim_cur : RLIM_INFINITY;
+  };
+  const auto gb = [](std::uint64_t bytes) { return static_cast<double>(bytes) / 1e9; };
+  const rlim_t address_space = soft_limit(RLIMIT_AS), data = soft_limit(RLIMIT_DATA);
+  if (address_space != RLIM_INFINITY && address_space <= data)
+    return fmt::format("ulimit -v is {:.1f} GB", gb(address_space));
+  if (data == RLIM_INFINITY) return "";
+  return limit_set ? fmt::format("{:.1f} GB were free", gb(*limit_set))
+                   : fmt::format("ulimit -d is {:.1f} GB", gb(data));
+}
 
 }  // namespace tutti::tools

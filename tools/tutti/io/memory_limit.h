@@ -29,7 +29,8 @@ std::optional<std::uint64_t> free_memory(const MemoryFiles& files = {});
 /// could crash other programs, or be killed without a message.
 void stay_within_memory();
 
-/// Returns the limit in bytes that stay_within_memory() has set; nullopt if no limit was set.
-std::optional<std::uint64_t> memory_limit();
+/// Describes the lowest memory limit of this process, for the error after a failed allocation:
+/// "23.4 GB were free", or "ulimit -v is 0.2 GB". Empty if there is no limit.
+std::string describe_memory_limit();
 
 }  // namespace tutti::tools

@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <climits>
 #include <csignal>
@@ -25,6 +26,7 @@
 #include <fmt/format.h>
 
 #include "tools/tutti/command.h"
+#include "tools/tutti/io/input_files.h"
 #include "tools/tutti/io/interrupt.h"
 
 namespace tutti::tools {
@@ -41,7 +43,7 @@ constexpr mode_t kUsualMode = 0666;
 char unfinished[PATH_MAX] = "";
 
 extern "C" void remove_unfinished(int number) {
-  if (unfinished[0] != '\0') unlink(unfinished);
+  remove_unfinished_file();
   std::signal(number, SIG_DFL);
   std::raise(number);
 }
@@ -104,6 +106,10 @@ bool empty_or_begins(const std::string& path, std::string_view beginning) {
 
 }  // namespace
 
+void remove_unfinished_file() {
+  if (unfinished[0] != '\0') unlink(unfinished);
+}
+
 core::Expected<OutputFile> OutputFile::create(const std::string& path,
                                               const std::vector<std::string>& inputs,
                                               std::string_view only_over) {
@@ -111,11 +117,13 @@ core::Expected<OutputFile> OutputFile::create(const std::string& path,
     return tl::make_unexpected(core::Error::request({code, ""}, why, {path, 0, 0}));
   };
   std::error_code status;
-  for (const std::string& input : inputs) {
-    if (fs::equivalent(path, input, status))
-      return refuse(core::ProblemCode::kConflict,
-                    "this is the input file; name another file for the output");
-  }
+  const bool is_input =
+      is_input_file(path) || std::any_of(inputs.begin(), inputs.end(), [&](const auto& input) {
+        return fs::equivalent(path, input, status);
+      });
+  if (is_input)
+    return refuse(core::ProblemCode::kConflict,
+                  "this is an input file of the command; name another file for the output");
   const fs::file_status target = fs::status(path, status);
   if (fs::is_directory(target))
     return refuse(core::ProblemCode::kWrongType, "this is a folder; expected the name of a file");
@@ -202,6 +210,24 @@ core::Expected<void> check_distinct(std::initializer_list<NamedOutput> outputs) 
       return refused({core::ProblemCode::kConflict, one.option},
                      "{} {}: {} also names this file; choose different names", one.option, one.path,
                      other->second);
+  }
+  return {};
+}
+
+core::Expected<void> check_outputs(std::initializer_list<NamedOutput> outputs) {
+  if (auto distinct = check_distinct(outputs); !distinct) return distinct;
+  std::error_code ignored;
+  for (const NamedOutput& one : outputs) {
+    if (one.path.empty() || one.path == "-") continue;
+    // Opening a pipe would wait for its reader.
+    if (fs::is_other(one.path, ignored)) {
+      if (access(one.path.c_str(), W_OK) == 0) continue;
+      return refused({core::ProblemCode::kInvalid, one.option}, "{} {}: cannot be written: {}",
+                     one.option, one.path, std::strerror(errno));
+    }
+    // The temporary file is removed again; an existing file remains.
+    if (const auto file = OutputFile::create(one.path, {}); !file)
+      return tl::make_unexpected(about(one.option, file.error()));
   }
   return {};
 }

@@ -21,8 +21,8 @@ namespace tutti::tools {
 /// such as /dev/null, is written directly.
 class OutputFile {
  public:
-  /// Creates the temporary file. `inputs` are the command's input files. An existing file is
-  /// replaced only if it is empty or begins with `only_over`.
+  /// Creates the temporary file. `inputs` are input files of the command in addition to those in
+  /// io/input_files.h. An existing file is replaced only if it is empty or begins with `only_over`.
   /// ERRORS: the path is one of the inputs, an existing file that must not be replaced, or a
   /// folder; the file cannot be created.
   static core::Expected<OutputFile> create(const std::string& path,
@@ -68,5 +68,13 @@ struct NamedOutput {
 /// Checks that no two outputs are the same file. Devices may be shared. ERRORS (kConflict, about
 /// the later option): two outputs are the same file.
 core::Expected<void> check_distinct(std::initializer_list<NamedOutput> outputs);
+
+/// Checks before a long computation that its outputs can be written: they are distinct, are not
+/// input files, and can be created. Existing files are not changed. ERRORS (requests, about the
+/// option): an output cannot be written.
+core::Expected<void> check_outputs(std::initializer_list<NamedOutput> outputs);
+
+/// Removes the incomplete file, if there is one. For signal handlers that end the program.
+void remove_unfinished_file();
 
 }  // namespace tutti::tools

@@ -18,6 +18,13 @@ constexpr auto kRedraw = std::chrono::milliseconds(100);
 constexpr auto kLine = std::chrono::seconds(5);
 constexpr int kBar = 30;
 
+/// Replaces the current line of the terminal. The text must contain no text from files, because it
+/// is written unchanged. Write errors are ignored.
+void draw(const std::string& line) {
+  static_cast<void>(std::fputs(("\r\033[K" + line).c_str(), stderr));
+  static_cast<void>(std::fflush(stderr));
+}
+
 }  // namespace
 
 Progress::Progress(std::string what)
@@ -28,7 +35,7 @@ Progress::Progress(std::string what)
 Progress::~Progress() { clear(); }
 
 void Progress::clear() {
-  if (drawn_) print_note("\r\033[K");
+  if (drawn_) draw("");
   drawn_ = false;
 }
 
@@ -47,9 +54,8 @@ void Progress::update(double share) {
   const std::string words = left_.text(share, std::chrono::duration<double>(since).count());
   if (!terminal_) return print_note(fmt::format("{}: {}\n", what_, words));
   const int full = static_cast<int>(std::clamp(share, 0.0, 1.0) * kBar);
-  print_note(fmt::format("\r\033[K{} [{}{}] {}", what_, std::string(full, '#'),
-                         std::string(kBar - full, '.'), words));
-  std::fflush(stderr);
+  draw(fmt::format("{} [{}{}] {}", what_, std::string(full, '#'), std::string(kBar - full, '.'),
+                   words));
   drawn_ = true;
 }
 

@@ -7,8 +7,10 @@
 #include <cstdlib>
 #include <vector>
 
+#include "core/text/printable.h"
 #include "tools/tutti/command.h"
 #include "tools/tutti/io/capture.h"
+#include "tools/tutti/io/standard_output.h"
 
 namespace tutti::tools {
 namespace {
@@ -75,6 +77,31 @@ std::optional<std::size_t> hanging_indent(std::string_view line) {
   if (second == std::string_view::npos || line.find("  ", second) != std::string_view::npos)
     return std::nullopt;
   return text_width(line.substr(0, second));
+}
+
+/// Makes a report safe to print, because it may contain names from files. Only the style of
+/// headings (styled()), which always covers a whole line, remains.
+std::string safe_report(const std::string& text) {
+  const std::string begin = std::string("\033[") + rendition(Style::kHeading) + 'm';
+  constexpr std::string_view kEnd = "\033[0m";
+  const bool colors = has_colors(STDOUT_FILENO);
+  std::string safe;
+  safe.reserve(text.size());
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    const std::string_view line = std::string_view(text).substr(at, end - at);
+    if (colors && line.size() >= begin.size() + kEnd.size() && line.starts_with(begin) &&
+        line.ends_with(kEnd)) {
+      safe += begin;
+      safe += core::printable(line.substr(begin.size(), line.size() - begin.size() - kEnd.size()));
+      safe += kEnd;
+    } else {
+      safe += core::printable(line);
+    }
+    if (end < text.size()) safe += '\n';
+    at = end + 1;
+  }
+  return safe;
 }
 
 void append_wrapped(std::string& out, std::string_view line, std::size_t width) {
@@ -173,7 +200,8 @@ std::string wrapped(const std::string& text, std::size_t width) {
 
 int print_report(const std::string& text) {
   const auto width = terminal_width(STDOUT_FILENO);
-  std::string shown = width ? wrapped(text, static_cast<std::size_t>(*width)) : text;
+  const std::string safe = safe_report(text);
+  std::string shown = width ? wrapped(safe, static_cast<std::size_t>(*width)) : safe;
   const std::string prefix = styled(Style::kNote, "note:", STDOUT_FILENO);
   if (prefix != "note:") {
     for (std::size_t at = 0; at < shown.size(); at = std::max(shown.find('\n', at), at) + 1) {
@@ -181,7 +209,7 @@ int print_report(const std::string& text) {
       if (shown.find('\n', at) == std::string::npos) break;
     }
   }
-  return print_out(shown);
+  return write_out(shown);
 }
 
 }  // namespace tutti::tools

@@ -268,8 +268,11 @@ class Measuring {
       notes.clear();
     }
     progress_.clear();
-    const int printed = table.end(nullptr);
-    return interrupt_.happened() ? static_cast<int>(kRunFailed) : printed;
+    if (!interrupt_.happened()) return table.end(nullptr);
+    const Error stopped = Error::run(
+        {ProblemCode::kStopped}, "interrupted; the table lacks the sizes that were not measured");
+    table.end(&stopped);
+    return report(stopped);
   }
 
  private:

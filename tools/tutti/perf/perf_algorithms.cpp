@@ -419,7 +419,10 @@ int perf_algorithms(const PerfAlgorithmsRequest& request, const Environment& env
                            : request.format == "json" ? result_json(report_of(*made, request))
                                                       : text_of(*made, request);
   const int printed = request.format == "text" ? print_report(text) : print_out(text);
-  return comparing.interrupted() ? static_cast<int>(kRunFailed) : printed;
+  return comparing.interrupted()
+             ? report(core::Error::run({core::ProblemCode::kStopped},
+                                       "interrupted; the sizes that were not measured are missing"))
+             : printed;
 }
 
 }  // namespace tutti::tools

@@ -6,6 +6,7 @@
 
 #include "core/base/format.h"
 
+#include "core/timeline/pack_info.h"
 #include "core/timeline/step_parts.h"
 
 namespace tutti::tools {
@@ -131,7 +132,7 @@ Report band_report(double low, double high) { return {{"low", low}, {"high", hig
 std::vector<Report> pack_reports(const Summary& summary) {
   std::vector<Report> reports;
   for (const PackRecord& pack : summary.last_packs()) {
-    const RunInfo::PackInfo& info = summary.info().packs[pack.pack];
+    const RunInfo::PackInfo& info = core::pack_info(summary.info(), pack.pack);
     reports.push_back(pack_report(pack, info, last_start(summary)));
   }
   return reports;
