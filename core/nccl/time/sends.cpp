@@ -44,7 +44,8 @@ int near_channels(double bytes, const Communicator& comm) {
 double nvlinks_between(const System& s, const Communicator& comm, CollectiveKind kind) {
   if (s.inside != Inside::kCubeMesh) return s.nvlink_of_gpu();
   const bool one_peer = kind == CollectiveKind::kSendReceive;
-  const int links = one_peer ? 1 : std::min(s.nvlinks, comm.graphs.ring.channels);
+  const double links =
+      one_peer ? 1 : std::min<double>(s.nvlinks, nvlinks_of_rings(s, comm.graphs.ring));
   return links * s.nvlink_gb_per_s;
 }
 
@@ -128,10 +129,12 @@ Prediction predict_sends(const System& s, const Communicator& comm, CollectiveKi
                  (peers - 1) * p.of(s.transport, NetFigure::kMessage);
     double cards = s.nics * s.nic_gb_per_s * arriving(s, comm.nodes, p);
     if (kind == CollectiveKind::kAllToAll) cards *= p.of(s.transport, NetFigure::kShuffleShare);
-    cards = std::min({cards, through_pcie(s, p),
-                      through_sockets(s, far_channels(comm) * std::min(gpus, peers))});
+    cards = std::min(cards, through_pcie(s, p));
+    const double connections = far_channels(comm) * std::min(gpus, peers);
+    const char* const limit = limit_of_node(s, cards, connections);
+    cards = std::min(cards, through_sockets(s, connections));
     made.cards = {of_node / (cards * kPerUs), of_node};
-    narrowest.add(made.cards.us, "network cards");
+    narrowest.add(made.cards.us, limit);
     const double of_card = std::max(1.0, 1.0 * s.nics / gpus) / s.nics * cards;
     narrowest.add(of_gpu / (of_card * kPerUs), "network cards of a GPU");
     const double of_channels = far_channels(comm) * p.of(s.transport, NetFigure::kPeerChannel);
