@@ -47,15 +47,27 @@ std::optional<std::span<const int>> Machine::route(int from, int to) const {
   return std::span<const int>(route.links);
 }
 
-/// Handles the bandwidths of links in descending order. For each bandwidth, finds the parts that
-/// are reachable over links of at least this bandwidth. If a part has several such routes, the
-/// order of preference is: fewest links, lowest latency, first links in the file. A part keeps the
-/// first route that is found for it.
+/// Two GPUs with an NVLink between them always use it, even if a path over PCIe is wider. SOURCE:
+/// NVIDIA/nccl src/graph/paths.cc, ncclTopoSetPaths (a path is only replaced by a path with fewer
+/// links).
+///
+/// For all other parts, handles the bandwidths of links in descending order. For each bandwidth,
+/// finds the parts that are reachable over links of at least this bandwidth. If a part has several
+/// such routes, the order of preference is: fewest links, lowest latency, first links in the file.
+/// A part keeps the first route that is found for it.
 void Machine::find_routes(int from) {
   const std::size_t count = parts_.size();
   std::vector<Route>& routes = routes_[from];
   routes.resize(count);
   routes[from].exists = true;
+  for (int l = 0; l < static_cast<int>(links_.size()); ++l) {
+    const MachineLink& link = links_[l];
+    if (link.from != from || link.kind != LinkKind::kNvlink) continue;
+    if (parts_[from].kind != PartKind::kGpu || parts_[link.to].kind != PartKind::kGpu) continue;
+    Route& direct = routes[link.to];
+    if (!direct.exists || links_[direct.links.front()].bandwidth < link.bandwidth)
+      direct = {true, {l}};
+  }
 
   std::set<Bandwidth, std::greater<>> widths;
   for (const MachineLink& link : links_) widths.insert(link.bandwidth);

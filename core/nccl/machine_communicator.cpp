@@ -40,8 +40,8 @@ Expected<OnMachines> on_machines(const Machine& machine, const System& system,
   if (settings.socket_threads) whole.sockets.threads = static_cast<int>(*settings.socket_threads);
   if (settings.sockets_per_thread)
     whole.sockets.per_thread = static_cast<int>(*settings.sockets_per_thread);
-  // The rings of a cube mesh depend on the links in the machine file, so use NCCL's search instead
-  // of formulas.
+  // If NVLinks connect GPUs unevenly, rings depend on the links in the machine file, so use NCCL's
+  // search instead of formulas.
   if (settings.of_the_search().empty() && whole.inside != Inside::kCubeMesh) {
     auto comm = uniform_communicator(whole, version, settings);
     if (!comm) return refuse(comm.error());
@@ -52,8 +52,9 @@ Expected<OnMachines> on_machines(const Machine& machine, const System& system,
   std::vector<int> ranks(whole.gpus);
   std::iota(ranks.begin(), ranks.end(), 0);
   topology = with_ranks(*topology, ranks);
-  const auto search = search_settings(settings, version);
+  auto search = search_settings(settings, version);
   if (!search) return refuse(search.error());
+  search->nvls = search->nvls && whole.switch_multicasts;
   const auto found = search_graphs(*topology, whole.nodes, *search);
   if (!found) return refuse(found.error());
   std::string note;

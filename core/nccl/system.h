@@ -17,8 +17,9 @@ enum class GpuGeneration { kPascal, kVolta, kTuring, kAmpere, kAda, kHopper, kBl
 enum class Inside {
   kAlone,     ///< one GPU per machine
   kNvswitch,  ///< all NVLinks of every GPU are connected to switches
-  kPairs,     ///< NVLinks are divided evenly among all pairs of GPUs
-  kCubeMesh,  ///< DGX-1: hybrid cube mesh of 8 GPUs
+  kPairs,     ///< NVLinks are divided evenly among all pairs of participating GPUs
+  kCubeMesh,  ///< NVLinks connect some pairs of GPUs, or pairs have different numbers of NVLinks,
+              ///< as in the hybrid cube mesh of the 8 GPUs of a DGX-1
   kPcie,      ///< PCIe, through the CPUs
 };
 
@@ -98,7 +99,11 @@ struct System {
   bool gpudirect = true;  ///< true if network cards access the memory of GPUs directly
   bool grace = false;     ///< true if C2C links connect the GPUs to the CPU to which the network
                           ///< cards are attached
-  bool collnet = false;   ///< true if the network has SHARP and NCCL has the SHARP plugin
+  /// Only for Inside::kNvswitch: true if the switches can multicast and reduce (NVLink SHARP),
+  /// which NVLS needs. By default true, because all NVSwitches of Hopper and Blackwell machines
+  /// can.
+  bool switch_multicasts = true;
+  bool collnet = false;  ///< true if the network has SHARP and NCCL has the SHARP plugin
 
   /// Only for Inside::kPairs: the number of GPUs of the machine. 0: equal to the number of
   /// participating GPUs.

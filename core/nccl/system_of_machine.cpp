@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <set>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -15,37 +17,92 @@ namespace {
 
 const Part& part(const Machine& machine, int index) { return machine.parts()[index]; }
 
-/// The NVLinks of a GPU: the devices to which they lead, and their total data-sheet rate.
-struct Nvlinks {
-  std::set<int> gpus;
-  bool to_switch = false;
-  double gb_per_s = 0;
-};
+/// Converts rates of NVLinks to the rates of data sheets. `payload` is the ratio of payload rate to
+/// data-sheet rate; it is needed for a link of which only the payload rate is known.
+double data_sheet_gb_per_s(const MachineLink& link, double payload) {
+  return link.nominal.count() > 0 ? to_gb_per_s(link.nominal)
+                                  : to_gb_per_s(link.bandwidth) / payload;
+}
 
-/// `payload` is the ratio of payload rate to data-sheet rate. The ratio converts the rate of a link
-/// for which only the payload rate is known.
-Nvlinks nvlinks_of(const Machine& machine, int gpu, double payload) {
-  Nvlinks found;
-  for (const MachineLink& link : machine.links()) {
-    if (link.kind != LinkKind::kNvlink || link.from != gpu) continue;
-    // Skip NVLinks to a CPU, because NCCL treats them as a different kind of link, C2C.
-    const PartKind to = part(machine, link.to).kind;
-    if (to != PartKind::kNvswitch && to != PartKind::kGpu) continue;
-    if (to == PartKind::kNvswitch) found.to_switch = true;
-    if (to == PartKind::kGpu) found.gpus.insert(link.to);
-    found.gb_per_s += link.nominal.count() > 0 ? to_gb_per_s(link.nominal)
-                                               : to_gb_per_s(link.bandwidth) / payload;
+/// The NVLinks of the first `gpus` GPUs of a machine. NVLinks to a CPU are not included, because
+/// NCCL treats them as a different kind of link, C2C.
+class Nvlinks {
+ public:
+  Nvlinks(const Machine& machine, int gpus, double payload)
+      : all_(static_cast<int>(machine.gpus().size())),
+        pairs_(gpus, std::vector<double>(gpus)),
+        neighbours_(gpus) {
+    const auto index_of = [&](int part) {
+      const auto& of_machine = machine.gpus();
+      return static_cast<int>(std::find(of_machine.begin(), of_machine.end(), part) -
+                              of_machine.begin());
+    };
+    for (const MachineLink& link : machine.links()) {
+      const int from = index_of(link.from), to = index_of(link.to);
+      if (link.kind != LinkKind::kNvlink || from >= gpus) continue;
+      const double rate = data_sheet_gb_per_s(link, payload);
+      const bool to_switch = part(machine, link.to).kind == PartKind::kNvswitch;
+      if (!to_switch && to == all_) continue;
+      if (from == 0) of_first_ += rate;
+      if (to_switch) {
+        to_switch_ = true;
+        continue;
+      }
+      neighbours_[from].insert(to);
+      if (to < gpus) pairs_[from][to] += rate;
+    }
   }
-  return found;
-}
 
-Inside inside_of(const Nvlinks& nvlinks, int gpus, int of_machine) {
-  if (gpus == 1) return Inside::kAlone;
-  if (nvlinks.to_switch) return Inside::kNvswitch;
-  const int neighbours = static_cast<int>(nvlinks.gpus.size());
-  if (neighbours == of_machine - 1) return Inside::kPairs;
-  return of_machine == 8 && neighbours == 4 ? Inside::kCubeMesh : Inside::kPcie;
-}
+  /// Returns the connection between the GPUs, which NCCL determines from the links between the
+  /// participating GPUs.
+  [[nodiscard]] Inside inside() const {
+    const int gpus = static_cast<int>(pairs_.size());
+    if (gpus == 1) return Inside::kAlone;
+    if (to_switch_) return Inside::kNvswitch;
+    const bool cube_mesh =
+        all_ == 8 && std::all_of(neighbours_.begin(), neighbours_.end(),
+                                 [](const std::set<int>& to) { return to.size() == 4; });
+    if (cube_mesh) return Inside::kCubeMesh;
+    if (joins_all_pairs_evenly()) return Inside::kPairs;
+    return reaches_all_over_one_gpu() ? Inside::kCubeMesh : Inside::kPcie;
+  }
+
+  /// Returns the total data-sheet rate in GB/s of the first GPU's NVLinks: of all of them, or of
+  /// those to participating GPUs.
+  [[nodiscard]] double gb_per_s() const { return of_first_; }
+  [[nodiscard]] double to_participants_gb_per_s() const {
+    return std::accumulate(pairs_.front().begin(), pairs_.front().end(), 0.0);
+  }
+
+ private:
+  [[nodiscard]] bool joins_all_pairs_evenly() const {
+    for (std::size_t a = 0; a < pairs_.size(); ++a) {
+      for (std::size_t b = 0; b < pairs_.size(); ++b) {
+        if (a != b && (pairs_[a][b] == 0 || pairs_[a][b] != pairs_[0][1])) return false;
+      }
+    }
+    return true;
+  }
+  /// True if every GPU reaches every other GPU over NVLink, directly or through one other GPU.
+  [[nodiscard]] bool reaches_all_over_one_gpu() const {
+    for (std::size_t a = 0; a < pairs_.size(); ++a) {
+      for (std::size_t b = 0; b < pairs_.size(); ++b) {
+        bool reaches = a == b;
+        for (std::size_t over = 0; over < pairs_.size(); ++over)
+          reaches = reaches || (pairs_[a][over] > 0 && (over == b || pairs_[over][b] > 0));
+        if (!reaches) return false;
+      }
+    }
+    return true;
+  }
+
+  int all_;                                 ///< number of GPUs of the machine
+  std::vector<std::vector<double>> pairs_;  ///< data-sheet rates in GB/s between participating GPUs
+  std::vector<std::set<int>> neighbours_;   ///< for each participating GPU: the GPUs of the machine
+                                            ///< to which it has NVLinks
+  bool to_switch_ = false;
+  double of_first_ = 0;
+};
 
 /// Returns the payload rate in GB/s of a GPU's PCIe connection; `usual` if the machine file has no
 /// PCIe link of this GPU.
@@ -150,16 +207,21 @@ Expected<System> system_of(const Machine& machine, int nodes, std::optional<int>
   s.pcie_gb_per_s = pcie_of(machine, first, gpu->pcie_gb_per_s);
   s.cpu = cpu_of(machine, gpu->cpu);
   s.grace = gpu->cpu == HostCpu::kArm;
-  const Nvlinks nvlinks =
-      nvlinks_of(machine, first,
-                 nvlink_gb_per_s(gpu->compute_capability) / std::max(1.0, gpu->nvlink_gb_per_s));
-  s.card = nvlinks.gb_per_s == 0;
-  s.inside = inside_of(nvlinks, s.gpus, of_machine);
-  s.gpus_of_machine = s.inside == Inside::kPairs ? of_machine : 0;
+  const Nvlinks nvlinks(
+      machine, s.gpus,
+      nvlink_gb_per_s(gpu->compute_capability) / std::max(1.0, gpu->nvlink_gb_per_s));
+  s.card = nvlinks.gb_per_s() == 0;
+  s.inside = nvlinks.inside();
   s.nvlink_gb_per_s = gpu->nvlink_gb_per_s;
+  // NCCL removes GPUs that do not take part from its topology, and the NVLinks to them.
+  const double links_gb_per_s =
+      s.inside == Inside::kPairs ? nvlinks.to_participants_gb_per_s() : nvlinks.gb_per_s();
   s.nvlinks = gpu->nvlink_gb_per_s > 0
-                  ? static_cast<int>(std::lround(nvlinks.gb_per_s / gpu->nvlink_gb_per_s))
+                  ? static_cast<int>(std::lround(links_gb_per_s / gpu->nvlink_gb_per_s))
                   : 0;
+  s.switch_multicasts = std::any_of(
+      machine.parts().begin(), machine.parts().end(),
+      [](const Part& one) { return one.kind == PartKind::kNvswitch && one.in_switch_reduction; });
   if (nodes == 1) return s;
   if (machine.nics().empty())
     return wrong({ProblemCode::kMissing, "Machine.nic"},

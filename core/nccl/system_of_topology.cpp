@@ -109,7 +109,10 @@ System as_searched(System s, const Topology& topology, const SearchResult& found
   s.nodes *= found.nodes_per_topology;
   s.gpus = found.node.count(NodeKind::kGpu);
   const bool nvlink = s.inside != Inside::kAlone && s.inside != Inside::kPcie;
-  if (nvlink && found.graphs.ring.type_intra >= PathType::kPix) s.inside = Inside::kPcie;
+  const PathType ring = found.graphs.ring.type_intra;
+  if (nvlink && ring >= PathType::kPix) s.inside = Inside::kPcie;
+  if (s.inside == Inside::kPcie && (ring == PathType::kNvl || ring == PathType::kNvb))
+    s.inside = Inside::kCubeMesh;
   if (s.gpus == 1) s.inside = Inside::kAlone;
   if (!found.over_nodes) return s;
   const Paths paths(topology, search);

@@ -260,13 +260,13 @@ class Nccl {
       one.collective->nccl = std::move(known->whole);
       Strategy by_ways = *one.strategy;
       const nccl::CollectiveTime& whole = *one.collective->nccl;
-      by_ways.channels = channels_of_ways(*whole.communicator, whole.choice, *scenario_.cluster,
-                                          one.gpus, one.nodes > 1);
+      set_ways(by_ways, *whole.communicator, whole.choice, *scenario_.cluster, one.gpus,
+               one.nodes > 1);
       // If there are groups, the schedule must distinguish workers. Without groups, a second
-      // schedule is only needed if its channels differ from those of the strategy.
+      // schedule is only needed if its channels or rings differ from those of the strategy.
       const bool apart = scenario_.plan.partition || !scenario_.plan.exchanges.empty() ||
                          one.partition || one.members;
-      if (!apart || by_ways.channels != one.strategy->channels)
+      if (!apart || by_ways.channels != one.strategy->channels || !by_ways.nccl_rings.empty())
         one.collective->nccl_ways = even_ways(one, by_ways);
     } else {
       one.collective->parts = std::move(known->parts);

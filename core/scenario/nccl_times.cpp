@@ -33,8 +33,8 @@ Expected<std::shared_ptr<const CollectiveParts>> time_of_parts(const Collective&
     if (!known) return tl::make_unexpected(known.error());
     inside.nccl = std::move(*known);
     Strategy by_nccl = Strategy::for_algorithm(BaseAlgorithm::kNccl);
-    by_nccl.channels = channels_of_ways(*inside.nccl->communicator, inside.nccl->choice, cluster,
-                                        parts.layout.per_worker, false);
+    set_ways(by_nccl, *inside.nccl->communicator, inside.nccl->choice, cluster,
+             parts.layout.per_worker, false);
     by_nccl.collective = inside.kind;
     by_nccl.root = inside.root;
     const std::int64_t elements =

@@ -16,7 +16,9 @@
 #include <array>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <map>
+#include <numeric>
 #include <span>
 #include <utility>
 
@@ -65,6 +67,56 @@ double nvlink_width(const Machine& machine, int from, int to) {
   return narrowest;
 }
 
+/// Returns the bandwidth of the NVLink between two GPUs without a switch; 0 if there is none.
+double direct_nvlink(const Machine& machine, int from, int to) {
+  const auto route = machine.route(from, to);
+  return from != to && route && route->size() == 1 && by_nvlink(machine, from, to)
+             ? nvlink_width(machine, from, to)
+             : 0;
+}
+
+/// Returns the ranks of `rank`'s worker, which are consecutive.
+struct RanksOfWorker {
+  Rank first = 0, count = 0;
+};
+RanksOfWorker ranks_of_worker(const Group& group, Rank ranks, Rank rank) {
+  const std::int32_t worker = group.device(rank).worker;
+  Rank first = rank, end = rank + 1;
+  while (first > 0 && group.device(first - 1).worker == worker) --first;
+  while (end < ranks && group.device(end).worker == worker) ++end;
+  return {first, end - first};
+}
+
+/// True if NVLinks connect the ranks of the group's first worker in the same way as the first GPUs
+/// of the machine, for which NCCL's search was executed.
+bool is_like_first_gpus(const Group& group, Rank ranks) {
+  const auto [first, count] = ranks_of_worker(group, ranks, 0);
+  const Machine& machine = group.cluster().machine(group.device(first).worker);
+  if (count > std::ssize(machine.gpus())) return false;
+  for (Rank a = 0; a < count; ++a) {
+    for (Rank b = 0; b < count; ++b) {
+      if (direct_nvlink(machine, group.device(first + a).part, group.device(first + b).part) !=
+          direct_nvlink(machine, machine.gpus()[a], machine.gpus()[b]))
+        return false;
+    }
+  }
+  return true;
+}
+
+/// True if the orders in which rings visit the GPUs of a worker are unknown, so that the loads of
+/// NVLinks between pairs of GPUs do not follow from the schedule. NCCL's trees visit the GPUs in
+/// orders of their own.
+bool has_unknown_orders(const Collective& collective, const Group& group, Rank ranks) {
+  if (!nccl::function_of(collective.kind)) return false;  // sends, whose peers are known
+  const Rank of_worker = ranks_of_worker(group, ranks, 0).count;
+  if (!known_nccl_channels(group.cluster(), of_worker, of_worker < ranks).empty()) return false;
+  const nccl::CollectiveTime& time = *collective.nccl;
+  if (time.choice && time.choice->algorithm == nccl::Algorithm::kTree) return true;
+  const std::vector<nccl::GraphChannel>& found = time.communicator->graphs.ring.orders;
+  return found.empty() || std::ssize(found.front().gpus) != of_worker ||
+         !is_like_first_gpus(group, ranks);
+}
+
 /// Divides all transfers of a collective into segments from device to device. A collective can have
 /// millions of segments, so they are passed on one by one instead of being stored.
 class Routes {
@@ -91,6 +143,7 @@ class Routes {
         cluster_(group.cluster()),
         ranks_(schedule.ranks()),
         sends_(!collective.nccl->choice),
+        unknown_orders_(has_unknown_orders(collective, group, schedule.ranks())),
         take_(std::move(take)),
         of_rank_(schedule.ranks()) {
     for (Rank rank = 0; rank < schedule.ranks(); ++rank) {
@@ -101,6 +154,7 @@ class Routes {
         });
       }
     }
+    for (const auto& [from, elements] : out_of_gpu_) divide(from.first, from.second, elements);
     if (last_.elements > 0) take_(last_);
   }
 
@@ -123,12 +177,16 @@ class Routes {
     if (away == 0 && from.worker == to.worker) {
       of_rank_[rank].first += elements;
       of_rank_[peer].second += elements;
-      return inside({from, to, false, false, 0, engine, elements});
+      if (unknown_orders_ && has_neighbours(rank)) {
+        out_of_gpu_[{rank, engine}] += elements;
+        return;
+      }
+      return inside({from, to, false, false, 0, engine, elements}, rank);
     }
     PathSegment across{from, to, true, true, away, engine, elements};
     if (sends_) {
       across.from = path_without_card(rank, peer);
-      if (across.from != from) inside({from, across.from, false, true, 0, engine, elements});
+      if (across.from != from) inside({from, across.from, false, true, 0, engine, elements}, rank);
     } else {
       across.to = on_the_rail(from, to);
     }
@@ -169,10 +227,43 @@ class Routes {
     return {to.worker, from.part};
   }
 
-  /// Adds a segment inside a worker. If there is no direct NVLink, the path goes over a GPU that
-  /// has NVLinks to both ends. If several GPUs have such NVLinks, the path takes the one whose
-  /// links have the least data so far.
-  void inside(const PathSegment& way) {
+  /// Returns the ranks to which NVLinks connect `rank` without a switch, with the links'
+  /// bandwidths.
+  [[nodiscard]] std::vector<std::pair<Rank, double>> neighbours(Rank rank) const {
+    const PartId from = group_.device(rank);
+    const Machine& machine = cluster_.machine(from.worker);
+    const auto [first, count] = ranks_of_worker(group_, ranks_, rank);
+    std::vector<std::pair<Rank, double>> found;
+    for (Rank peer = first; peer < first + count; ++peer) {
+      if (const double width = direct_nvlink(machine, from.part, group_.device(peer).part);
+          width > 0)
+        found.emplace_back(peer, width);
+    }
+    return found;
+  }
+
+  /// Steps come sorted by rank, so the result for the last rank is kept.
+  bool has_neighbours(Rank rank) {
+    if (asked_.first != rank) asked_ = {rank, !neighbours(rank).empty()};
+    return asked_.second;
+  }
+
+  /// Divides the elements that a rank sends among its NVLinks, in proportion to their bandwidths.
+  void divide(Rank rank, Engine engine, double elements) {
+    const auto to = neighbours(rank);
+    double all = 0;
+    for (const auto& [peer, width] : to) all += width;
+    for (const auto& [peer, width] : to)
+      push({group_.device(rank), group_.device(peer), false, false, 0, engine,
+            elements * width / all});
+    nvlink_ = true;
+  }
+
+  /// Adds a segment inside a worker, of the data of `rank`. If there is no direct NVLink, the path
+  /// goes over a participating GPU that has NVLinks to both ends. If several GPUs have such
+  /// NVLinks, the path takes the one whose links have the least data so far. (NCCL removes all
+  /// other GPUs from its topology before it computes paths.)
+  void inside(const PathSegment& way, Rank rank) {
     const Machine& machine = cluster_.machine(way.from.worker);
     if (by_nvlink(machine, way.from.part, way.to.part)) {
       nvlink_ = true;
@@ -181,7 +272,9 @@ class Routes {
     }
     int over = -1;
     double least = 0;
-    for (const int gpu : machine.gpus()) {
+    const auto [first, count] = ranks_of_worker(group_, ranks_, rank);
+    for (Rank relay = first; relay < first + count; ++relay) {
+      const int gpu = group_.device(relay).part;
       if (!by_nvlink(machine, way.from.part, gpu) || !by_nvlink(machine, gpu, way.to.part))
         continue;
       // The load of this GPU's links, if the segment goes over this GPU. The links' direct traffic
@@ -216,12 +309,16 @@ class Routes {
   const Cluster& cluster_;
   Rank ranks_;
   bool sends_;
+  bool unknown_orders_;
+  std::pair<Rank, bool> asked_{-1, false};  ///< the last result of has_neighbours()
   bool nvlink_ = false, other_ = false;
   PathSegment last_;  ///< the most recent segment, with which the next one may be merged; empty if
                       ///< it has no elements
   std::function<void(const PathSegment&)> take_;
   std::vector<std::pair<double, double>> of_rank_;  ///< for each rank: the elements that it sends
                                                     ///< and the elements that it receives
+  std::map<std::pair<Rank, Engine>, double>
+      out_of_gpu_;  ///< elements that a rank sends to unknown ranks of its worker, by engine
   std::map<std::pair<PartId, int>, double>
       relayed_;  ///< the key is a GPU and n ≥ 0 for the elements that the GPU sends to neighbour n,
                  ///< or -1 - n for the elements that it receives from n
@@ -432,16 +529,52 @@ bool goes_by_channels(nccl::Algorithm algorithm) {
          algorithm == nccl::Algorithm::kPat;
 }
 
+/// Returns one ring per GPU, which begins at this GPU. All rings have the same order: each GPU is
+/// followed by the nearest GPU that comes later. In a tree of PCIe switches and CPUs, this order
+/// crosses every link at most once in each direction. Returns an empty list if the order is that of
+/// the GPUs' indices.
+std::vector<std::vector<std::int32_t>> near_rings(const Machine& machine, int gpus) {
+  const auto hops = [&](int from, int to) {
+    const auto route = machine.route(machine.gpus()[from], machine.gpus()[to]);
+    return route ? route->size() : std::numeric_limits<std::size_t>::max();
+  };
+  std::vector<std::int32_t> order(std::min<std::size_t>(gpus, machine.gpus().size()));
+  std::iota(order.begin(), order.end(), 0);
+  for (std::size_t at = 1; at < order.size(); ++at) {
+    const auto next = std::min_element(order.begin() + at, order.end(), [&](int a, int b) {
+      return std::pair(hops(order[at - 1], a), a) < std::pair(hops(order[at - 1], b), b);
+    });
+    std::rotate(order.begin() + at, next, next + 1);
+  }
+  std::vector<std::vector<std::int32_t>> rings;
+  if (std::is_sorted(order.begin(), order.end())) return rings;
+  for (std::size_t first = 0; first < order.size(); ++first) {
+    rings.push_back(order);
+    std::rotate(rings.back().begin(), rings.back().begin() + first, rings.back().end());
+  }
+  return rings;
+}
+
 }  // namespace
 
-std::optional<int> channels_of_ways(const nccl::Communicator& communicator,
-                                    const std::optional<nccl::Choice>& choice,
-                                    const Cluster& cluster, int gpus, bool across_workers) {
-  const auto known = static_cast<int>(known_nccl_channels(cluster, gpus, across_workers).size());
-  if (choice && goes_by_channels(choice->algorithm) &&
-      (known == 0 || communicator.channels < known))
-    return communicator.channels;
-  return known == 0 ? std::optional(std::max(2, gpus)) : std::nullopt;
+void set_ways(Strategy& strategy, const nccl::Communicator& communicator,
+              const std::optional<nccl::Choice>& choice, const Cluster& cluster, int gpus,
+              bool across_workers) {
+  auto known = static_cast<int>(known_nccl_channels(cluster, gpus, across_workers).size());
+  strategy.nccl_rings.clear();
+  if (known == 0) {
+    for (const nccl::GraphChannel& channel : communicator.graphs.ring.orders) {
+      if (std::ssize(channel.gpus) == gpus) strategy.nccl_rings.push_back(channel.gpus);
+    }
+    known = static_cast<int>(strategy.nccl_rings.size());
+  }
+  const bool by_channels = choice && goes_by_channels(choice->algorithm);
+  strategy.channels.reset();
+  if (by_channels && (known == 0 || communicator.channels < known))
+    strategy.channels = communicator.channels;
+  else if (known == 0)
+    strategy.channels = std::max(2, gpus);
+  if (known == 0) strategy.nccl_rings = near_rings(cluster.machine(0), gpus);
 }
 
 NcclLinkBound::NcclLinkBound(std::shared_ptr<const Machine> machine,
@@ -462,7 +595,7 @@ NcclLinkBound::NcclLinkBound(std::shared_ptr<const Machine> machine,
   strategy.out_of_place = !can_be_in_place(kind);
   const PathTable paths(*cluster_, NetworkModel::kFifo);
   const auto links_by = [&](std::optional<nccl::Choice> choice) {
-    strategy.channels = channels_of_ways(*communicator, choice, *cluster_, gpus, nodes > 1);
+    set_ways(strategy, *communicator, choice, *cluster_, gpus, nodes > 1);
     constexpr std::int64_t kEnoughForAllChannels = 1 << 20;
     const std::int64_t elements =
         cut_evenly(*cluster_, strategy, DataType::kFloat32, kEnoughForAllChannels, nullptr);
@@ -480,16 +613,19 @@ NcclLinkBound::NcclLinkBound(std::shared_ptr<const Machine> machine,
   nccl::Choice choice;
   choice.algorithm = nccl::Algorithm::kRing;
   by_channels_ = links_by(choice);
+  const std::optional<int> channels = strategy.channels;
+  choice.algorithm = nccl::Algorithm::kTree;
+  by_trees_ = communicator->graphs.ring.orders.empty() ? by_channels_ : links_by(choice);
   choice.algorithm = nccl::Algorithm::kNvls;
-  by_heads_ =
-      channels_of_ways(*communicator, choice, *cluster_, gpus, nodes > 1) == strategy.channels
-          ? by_channels_
-          : links_by(choice);
+  set_ways(strategy, *communicator, choice, *cluster_, gpus, nodes > 1);
+  by_heads_ = strategy.channels == channels ? by_channels_ : links_by(choice);
 }
 
 void NcclLinkBound::apply(nccl::CollectiveTime& time) const {
   const bool by_heads = time.choice && !goes_by_channels(time.choice->algorithm);
-  const NcclLinks::Busiest busiest = (by_heads ? by_heads_ : by_channels_)->busiest(time);
+  const bool by_trees = time.choice && time.choice->algorithm == nccl::Algorithm::kTree;
+  const NcclLinks& links = *(by_heads ? by_heads_ : by_trees ? by_trees_ : by_channels_);
+  const NcclLinks::Busiest busiest = links.busiest(time);
   if (busiest.link >= 0)
     nccl::take_at_least(time, busiest.least, cluster_->link_name(busiest.link), busiest.of_device);
 }

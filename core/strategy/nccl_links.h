@@ -9,8 +9,13 @@
 // NCCL.
 // - PXN: a message to a GPU of another node first goes over NVLink to the GPU next to the network
 //   card on the receiver's rail. The message leaves the node through that card.
-// - NVB: a message between two GPUs of a node that share no NVLink goes through the memory of a GPU
-//   that has NVLinks to both GPUs.
+// - NVB: a message between two GPUs of a node that share no NVLink goes through the memory of a
+//   participating GPU that has NVLinks to both GPUs.
+//
+// If NVLinks connect pairs of GPUs, the bytes on each NVLink depend on the orders in which rings
+// visit the GPUs. If these orders are unknown, the bytes that leave a GPU are divided among all its
+// NVLinks to participating GPUs, in proportion to the links' rates. The resulting bound is that of
+// the cut around a GPU, which holds for any order.
 //
 // The bytes on a link also give a lower bound: a collective takes at least as long as its busiest
 // link needs for its bytes.
@@ -97,15 +102,20 @@ class NcclLinks {
   double most_of_worker_ = 0;
 };
 
-/// Returns the number of rings that represent a collective of NCCL with `choice` on `gpus` GPUs per
-/// worker. nullopt means all rings of the machine file. If data follows channels (rings, trees),
-/// there is one ring per channel, but at most the rings of the machine file if it has any. Each
-/// ring leaves a node through one network card. For NVLS, for reductions by the network, and
-/// for sends and receives, the rings are those of the machine file; if it has none, there is one
-/// ring per GPU, but at least two.
-std::optional<int> channels_of_ways(const nccl::Communicator& communicator,
-                                    const std::optional<nccl::Choice>& choice,
-                                    const Cluster& cluster, int gpus, bool across_workers);
+/// Sets the number of rings, and the rings, that represent a collective of NCCL with `choice` on
+/// `gpus` GPUs per worker (Strategy::channels, Strategy::nccl_rings).
+///
+/// The rings are those of the machine file or, if it has none for these GPUs, those that NCCL's
+/// search has found for the communicator. If data follows channels (rings, trees), there is one
+/// ring per channel, but at most the known rings if there are any. Each ring leaves a node through
+/// one network card. In all other cases (NVLS, reductions by the network, sends and receives), all
+/// known rings are used; if none are known, there is one ring per GPU, but at least two. Unknown
+/// rings visit GPUs that are close to each other one after the other, which crosses every PCIe link
+/// as rarely as possible. NcclLinks does not use the order of unknown rings for NVLinks between
+/// pairs of GPUs.
+void set_ways(Strategy& strategy, const nccl::Communicator& communicator,
+              const std::optional<nccl::Choice>& choice, const Cluster& cluster, int gpus,
+              bool across_workers);
 
 /// A lower bound on the time of one kind of collective, for any number of identical machines. The
 /// bytes on every link are proportional to the bytes that the time model states, so the loads are
@@ -124,7 +134,8 @@ class NcclLinkBound {
 
  private:
   std::shared_ptr<const Cluster> cluster_;
-  std::shared_ptr<const NcclLinks> by_channels_;  ///< links that rings, trees and sends use
+  std::shared_ptr<const NcclLinks> by_channels_;  ///< links that rings and sends use
+  std::shared_ptr<const NcclLinks> by_trees_;     ///< links that trees use
   std::shared_ptr<const NcclLinks> by_heads_;     ///< links that NVLS and networks that reduce use
 };
 

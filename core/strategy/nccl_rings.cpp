@@ -41,6 +41,11 @@ std::vector<RingPath> known_nccl_channels(const Cluster& cluster, std::int32_t p
 std::vector<RingPath> nccl_channels(const Cluster& cluster, const Strategy& strategy,
                                     std::int32_t per_worker, bool across_workers) {
   std::vector<RingPath> paths = known_nccl_channels(cluster, per_worker, across_workers);
+  if (paths.empty()) {
+    for (const std::vector<std::int32_t>& ring : strategy.nccl_rings) {
+      if (std::ssize(ring) == per_worker) paths.push_back({per_worker, ring});
+    }
+  }
   const std::size_t known = paths.size();
   const std::size_t wanted = strategy.channels ? static_cast<std::size_t>(*strategy.channels)
                                                : std::max<std::size_t>(known, 2);

@@ -111,6 +111,9 @@ struct Strategy {
   bool out_of_place = false;
   int shards = 1;
   std::optional<int> channels;
+  /// Only for nccl: for each channel, the order in which its ring visits a worker's replicas, if it
+  /// is known from elsewhere than the machine file. Empty: the rings of the machine file.
+  std::vector<std::vector<std::int32_t>> nccl_rings;
 
   std::optional<Bytes> bytes_per_pack;
   int num_packs = 0;

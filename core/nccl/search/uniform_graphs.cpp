@@ -89,7 +89,8 @@ class Counting {
     s_.nodes > 1 ? across(ring) : inside(ring);
     if (ring.channels == 0) return graphs;
     graphs.tree = tree(ring);
-    if (s_.inside == Inside::kNvswitch && cc_ >= 90 && s_.gpus > 1 && version_ >= Version{2, 17, 0})
+    if (s_.inside == Inside::kNvswitch && s_.switch_multicasts && cc_ >= 90 && s_.gpus > 1 &&
+        version_ >= Version{2, 17, 0})
       graphs.nvls = nvls();
     graphs.collnet_chain = collnet_chain(graphs);
     graphs.collnet_direct = collnet_direct(graphs.collnet_chain);

@@ -7,8 +7,10 @@
 #include <cstdint>
 #include <limits>
 
+#include "core/nccl/search/graph.h"
 #include "core/nccl/system.h"
 #include "core/nccl/time/parameters.h"
+#include "core/nccl/topology/rates.h"
 
 namespace tutti::core::nccl {
 
@@ -145,6 +147,23 @@ inline double through_connections(const System& s, double channels) {
   // direction and acknowledgements of the other direction share one queue.
   if (sockets.one_flow && s.nodes == 2 * sockets.pods) all /= kBothWays;
   return sockets.host_gb_per_s > 0 ? std::min(all, sockets.host_gb_per_s) : all;
+}
+
+/// Returns the name of the resource that limits the rate at which a node sends, if its cards reach
+/// `cards` GB/s (or less, because of PCIe), and its sockets through_connections(s, channels).
+inline const char* limit_of_node(const System& s, double cards, double channels) {
+  const double sockets = through_connections(s, channels);
+  if (sockets >= cards) return "network cards";
+  return s.sockets.host_gb_per_s > 0 && sockets >= s.sockets.host_gb_per_s
+             ? "the host's TCP stack (host_gb_per_s of the host transport)"
+             : "threads of TCP connections";
+}
+
+/// Returns the number of NVLinks of a GPU that rings use if pairs of GPUs have different numbers of
+/// NVLinks (Inside::kCubeMesh). SOURCE: the rate of a link is that of NCCL's tables.
+inline double nvlinks_of_rings(const System& s, const Graph& ring) {
+  const auto of_channel = std::lround(ring.bw_intra / nvlink_gb_per_s(s.compute_capability));
+  return static_cast<double>(ring.channels) * static_cast<double>(std::max(1L, of_channel));
 }
 
 /// Returns the fraction of the line rate that collectives reach in a network with `nodes` nodes.

@@ -168,10 +168,10 @@ class Timing {
   [[nodiscard]] double links_of_gpu() const {
     if (s_.inside == Inside::kPcie)
       return s_.pcie_gb_per_s * p_.of(PcieFigure::kShare) * payload(choice_.protocol);
-    // In a cube mesh, count only the links that channels use, one per channel.
+    // In a cube mesh, count only the links that channels use.
     double gb_per_s = s_.nvlink_of_gpu();
     if (s_.inside == Inside::kCubeMesh)
-      gb_per_s = std::min(gb_per_s, comm_.graphs.ring.channels * s_.nvlink_gb_per_s);
+      gb_per_s = std::min(gb_per_s, nvlinks_of_rings(s_, comm_.graphs.ring) * s_.nvlink_gb_per_s);
     return gb_per_s * gpu(GpuFigure::kNvlinkShare) * payload(choice_.protocol);
   }
 
@@ -184,16 +184,20 @@ class Timing {
     return by_channels ? std::min(1.0, static_cast<double>(comm_.channels) / std::max(1, s_.nics))
                        : 1;
   }
-  /// Returns the payload rate in GB/s at which data leaves a node.
-  [[nodiscard]] double cards() const {
+  /// Returns the rate in GB/s at which the network cards of a node send.
+  [[nodiscard]] double without_sockets() const {
     // In a ring, nodes send only to their neighbours, so the fabric is as loaded as with two nodes.
     const int crowd = choice_.algorithm == Algorithm::kRing ? 2 : comm_.nodes;
-    double gb_per_s = s_.nics * s_.nic_gb_per_s * arriving(s_, crowd, p_);
+    const double gb_per_s = s_.nics * s_.nic_gb_per_s * arriving(s_, crowd, p_);
     // The host forwards data more slowly if data moves in both directions at the same time.
     const bool one_way = op_.function == Function::kBroadcast || op_.function == Function::kReduce;
     const bool whole_link = s_.card && one_way;
-    gb_per_s = std::min(gb_per_s, whole_link ? through_pcie_one_way(s_) : through_pcie(s_, p_));
-    gb_per_s = std::min(gb_per_s * part_of_cards(), through_connections(s_, channels_));
+    return std::min(gb_per_s, whole_link ? through_pcie_one_way(s_) : through_pcie(s_, p_)) *
+           part_of_cards();
+  }
+  /// Returns the payload rate in GB/s at which data leaves a node.
+  [[nodiscard]] double cards() const {
+    const double gb_per_s = std::min(without_sockets(), through_connections(s_, channels_));
     return choice_.protocol == Protocol::kLl128 ? gb_per_s * payload(Protocol::kLl128) : gb_per_s;
   }
 
@@ -238,7 +242,7 @@ class Timing {
   void through_cards(double bytes) {
     if (!far()) return;
     made_.cards = {bytes / (cards() * kPerUs), bytes};
-    narrowest_.add(made_.cards.us, "network cards");
+    narrowest_.add(made_.cards.us, limit_of_node(s_, without_sockets(), channels_));
     if (choice_.protocol != Protocol::kLl) return;
     const double lines = bytes / payload(Protocol::kLl);
     narrowest_.add(bytes / (channels_ * ll_channel() * kPerUs), "LL through the host");

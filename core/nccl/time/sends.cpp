@@ -44,7 +44,8 @@ int near_channels(double bytes, const Communicator& comm) {
 double nvlinks_between(const System& s, const Communicator& comm, CollectiveKind kind) {
   if (s.inside != Inside::kCubeMesh) return s.nvlink_of_gpu();
   const bool one_peer = kind == CollectiveKind::kSendReceive;
-  const int links = one_peer ? 1 : std::min(s.nvlinks, comm.graphs.ring.channels);
+  const double links =
+      one_peer ? 1 : std::min<double>(s.nvlinks, nvlinks_of_rings(s, comm.graphs.ring));
   return links * s.nvlink_gb_per_s;
 }
 
@@ -133,9 +134,11 @@ Prediction predict_sends(const System& s, const Communicator& comm, CollectiveKi
     const double connections = s.sockets.thread_gb_per_s > 0
                                    ? far_channels(comm) * std::min(gpus, peers)
                                    : gpus * std::min(far_channels(comm) * peers, comm.p2p.channels);
-    cards = std::min({cards, through_pcie(s, p), through_connections(s, connections)});
+    cards = std::min(cards, through_pcie(s, p));
+    const char* const limit = limit_of_node(s, cards, connections);
+    cards = std::min(cards, through_connections(s, connections));
     made.cards = {of_node / (cards * kPerUs), of_node};
-    narrowest.add(made.cards.us, "network cards");
+    narrowest.add(made.cards.us, limit);
     const double of_card = std::max(1.0, 1.0 * s.nics / gpus) / s.nics * cards;
     narrowest.add(of_gpu / (of_card * kPerUs), "network cards of a GPU");
     double channel = p.of(s.transport, NetFigure::kPeerChannel);

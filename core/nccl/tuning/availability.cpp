@@ -85,6 +85,13 @@ int log2i(std::int64_t value) {
   return log;
 }
 
+const char* why_no_nvls(const Cell& cell) {
+  if (!cell.settings.nvls.value_or(true)) return "NCCL_NVLS_ENABLE=0";
+  return cell.comm.nvswitch && cell.comm.compute_capability >= 90
+             ? "the NVSwitches cannot multicast (in_switch_reduction in the machine file)"
+             : "these GPUs do not support NVLS";
+}
+
 const char* missing(const Cell& cell) {
   if (!in_version(cell))
     return "this release of NCCL does not have this algorithm with this protocol";
@@ -99,8 +106,7 @@ const char* missing(const Cell& cell) {
   if (cell.is(Algorithm::kPat) && !pat_is_on(cell))
     return "PAT needs one GPU per node, or NCCL_PAT_ENABLE=1";
   const bool nvls = cell.is(Algorithm::kNvls) || cell.is(Algorithm::kNvlsTree);
-  if (nvls && (!cell.comm.nvls || cell.comm.nvls_channels == 0))
-    return "these GPUs do not support NVLS";
+  if (nvls && (!cell.comm.nvls || cell.comm.nvls_channels == 0)) return why_no_nvls(cell);
   if (nvls && cell.at_least(28, 3) && cell.graph().channels < 2) return "NVLS needs two channels";
   if (cell.graph().channels == 0) return "NCCL's search found no graph for this algorithm";
   return nullptr;

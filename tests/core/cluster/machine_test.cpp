@@ -43,6 +43,22 @@ TEST(Route, PrefersTheWidestAndThenTheShortestRoute) {
   EXPECT_EQ(way(*h100, "gpu0", "gpu7"), "gpu0 nvswitch gpu7");
 }
 
+TEST(Route, BetweenTwoGpusWithAnNvlinkIsTheNvlinkEvenIfPcieIsWider) {
+  std::vector<Part> parts(3);
+  parts[0].kind = parts[1].kind = PartKind::kGpu;
+  parts[2].kind = PartKind::kPcieSwitch;
+  const auto link = [](int from, int to, LinkKind kind, std::int64_t rate) {
+    return MachineLink{from, to, kind, Bandwidth(rate), {}, ""};
+  };
+  const Machine m("m", parts,
+                  {link(0, 2, LinkKind::kPcie, 48), link(2, 1, LinkKind::kPcie, 48),
+                   link(1, 2, LinkKind::kPcie, 48), link(2, 0, LinkKind::kPcie, 48),
+                   link(0, 1, LinkKind::kNvlink, 40)},
+                  {}, {});
+  EXPECT_THAT(*m.route(0, 1), testing::ElementsAre(4));
+  EXPECT_THAT(*m.route(1, 0), testing::ElementsAre(2, 3)) << "no NVLink in this direction";
+}
+
 /// Returns the bandwidth of the narrowest link on the widest route, found by trying all routes.
 Bandwidth widest_by_search(const Machine& m, int at, int to, std::vector<bool>& seen,
                            Bandwidth so_far) {

@@ -228,6 +228,96 @@ TEST(NetDisableIntra, IsOnlyKnownInItsReleases) {
   EXPECT_THAT(test::kinds_of(wrong), testing::ElementsAre("wrong-type NCCL_NET_DISABLE_INTRA"));
 }
 
+/// Returns the communicator of one machine with the given text.
+OnMachines of_text(const std::string& text, std::optional<int> gpus,
+                   const std::string& variables = "") {
+  const auto machine = read_machine(text, "machine");
+  if (!machine) throw std::invalid_argument(machine.error().message());
+  const auto made = system_of(**machine, 1, gpus, std::nullopt);
+  if (!made) throw std::invalid_argument(made.error().message());
+  const auto found = on_machines(**machine, *made, std::nullopt, "--network", settings(variables),
+                                 kDefaultVersion);
+  if (!found) throw std::invalid_argument(found.error().message());
+  return *found;
+}
+OnMachines of_gpus(const std::string& machine, int gpus, const std::string& variables = "") {
+  const auto made = system_of(*test::shipped_machine(machine), 1, gpus, std::nullopt);
+  if (!made) throw std::invalid_argument(made.error().message());
+  return *on_machines(*test::shipped_machine(machine), *made, std::nullopt, "--network",
+                      settings(variables), kDefaultVersion);
+}
+
+TEST(OnMachines, TheLinksBetweenParticipatingGpusDetermineTheConnection) {
+  // Twelve NVLinks join the GPUs of a pair, but no NVLinks join the pairs.
+  for (const char* variables : {"", "NCCL_CROSS_NIC=2"}) {
+    const OnMachines pair = of_gpus("pcie4-a100", 2, variables);
+    EXPECT_EQ(pair.system.inside, Inside::kPairs) << variables;
+    EXPECT_EQ(pair.system.nvlinks, 12) << variables;
+    EXPECT_EQ(pair.communicator.graphs.ring.type_intra, PathType::kNvl) << variables;
+    EXPECT_EQ(of_gpus("pcie4-a100", 4, variables).system.inside, Inside::kPcie) << variables;
+  }
+  EXPECT_EQ(of_gpus("pcie4-a100", 3).system.inside, Inside::kPcie);
+  EXPECT_EQ(of_gpus("dgx1-v100", 2).system.inside, Inside::kCubeMesh);
+}
+
+/// Returns the text of a machine with four A100 and the given NVLinks, each of four lanes.
+std::string with_nvlinks(const std::vector<std::pair<int, int>>& links) {
+  std::string text =
+      "name: \"four\" source: \"test\"\n"
+      "device { name: \"gpu[0-3]\" kind: GPU gpu_model: A100 memory_gb_per_s: 1000 }\n"
+      "device { name: \"cpu0\" kind: CPU memory_gb_per_s: 100 }\n"
+      "link { from: \"cpu0\" to: \"gpu[0-3]\" kind: PCIE generation: 4 latency_us: 0.5 }\n";
+  for (const auto& [a, b] : links)
+    text += fmt::format(
+        "link {{ from: \"gpu{}\" to: \"gpu{}\" kind: NVLINK generation: 3 lanes: 4 latency_us: "
+        "0.6 }}\n",
+        a, b);
+  return text;
+}
+
+TEST(OnMachines, OnlyNvlinksToParticipatingGpusCount) {
+  const std::string all = with_nvlinks({{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}});
+  EXPECT_EQ(of_text(all, 4).system.inside, Inside::kPairs);
+  EXPECT_EQ(of_text(all, 4).system.nvlinks, 12);
+  EXPECT_EQ(of_text(all, 2).system.inside, Inside::kPairs);
+  EXPECT_EQ(of_text(all, 2).system.nvlinks, 4) << "those between the two";
+}
+
+TEST(OnMachines, GraphsOfUnevenNvlinksAreSearched) {
+  // Four GPUs in a circle: the rings of both directions use all NVLinks.
+  const OnMachines circle = of_text(with_nvlinks({{0, 1}, {1, 2}, {2, 3}, {0, 3}}), 4);
+  EXPECT_EQ(circle.system.inside, Inside::kCubeMesh);
+  EXPECT_LE(circle.communicator.graphs.ring.type_intra, PathType::kNvb);
+  EXPECT_THAT(circle.communicator.graphs.ring.orders, testing::Not(testing::IsEmpty()));
+  // Without the NVLinks of one GPU, rings need PCIe.
+  EXPECT_EQ(of_text(with_nvlinks({{0, 1}, {1, 2}}), 4).system.inside, Inside::kPcie);
+}
+
+TEST(Nvls, NeedsSwitchesThatMulticast) {
+  std::string text = (*test::shipped_library().read(Library::Kind::kMachine, "hgx-h100", ""))->text;
+  for (const char* variables : {"", "NCCL_CROSS_NIC=2"})
+    EXPECT_TRUE(of_text(text, std::nullopt, variables).communicator.nvls) << variables;
+  const std::string field = "in_switch_reduction: true";
+  text.erase(text.find(field), field.size());
+  for (const char* variables : {"", "NCCL_CROSS_NIC=2"}) {
+    const OnMachines plain = of_text(text, std::nullopt, variables);
+    EXPECT_EQ(plain.system.inside, Inside::kNvswitch) << variables;
+    EXPECT_FALSE(plain.communicator.nvls) << variables;
+    EXPECT_EQ(plain.communicator.graphs.nvls.channels, 0) << variables;
+  }
+}
+
+TEST(Nvls, AllShippedNvswitchesOfHopperAndBlackwellMulticast) {
+  int seen = 0;
+  for (const std::string& name : test::shipped_library().names(Library::Kind::kMachine)) {
+    const auto made = system_of(*test::shipped_machine(name), 1, std::nullopt, std::nullopt);
+    if (!made || made->inside != Inside::kNvswitch || made->compute_capability < 90) continue;
+    EXPECT_TRUE(made->switch_multicasts) << name;
+    ++seen;
+  }
+  EXPECT_GE(seen, 7);
+}
+
 TEST(OnMachines, RefusesAMachineWithoutLinks) {
   const auto found = known("gb200-nvl72", 1, "NCCL_P2P_DISABLE=1");
   EXPECT_THAT(test::kinds_of(found), testing::ElementsAre("missing Machine.link"));

@@ -295,6 +295,23 @@ TEST(NcclTime, LongMessagesTakeARendezvous) {
   EXPECT_NEAR(hops(8200, 50) - hops(8200, 1), 6 * 49, 1e-9);
 }
 
+TEST(NcclTime, TheLimitOfANodeOverTcpIsNamed) {
+  const auto limit = [](const System& s) {
+    return std::string(predict(s, communicator(s), {Function::kAllReduce, 1 << 30},
+                               {Algorithm::kRing, Protocol::kSimple, 16, 512, 0}, shipped())
+                           .narrowest);
+  };
+  System s = machine("dgx-a100", 2, 8, "tcp");
+  EXPECT_EQ(limit(s), "threads of TCP connections");
+  s.sockets.host_gb_per_s = 1;
+  EXPECT_THAT(limit(s), testing::HasSubstr("host_gb_per_s"));
+  s.sockets.threads = 16;
+  s.sockets.host_gb_per_s = 0;
+  s.nic_gb_per_s = 1.25;
+  s.nics = 1;
+  EXPECT_EQ(limit(s), "network cards");
+}
+
 System polaris(int nodes, Matching matching) {
   System s = machine("dgx-a100", nodes, 4);
   s.inside = Inside::kPairs;
