@@ -154,6 +154,7 @@ inline double through_connections(const System& s, double channels) {
 inline const char* limit_of_node(const System& s, double cards, double channels) {
   const double sockets = through_connections(s, channels);
   if (sockets >= cards) return "network cards";
+  if (s.sockets.thread_gb_per_s <= 0) return "connections (connection_gb_per_s of the network)";
   return s.sockets.host_gb_per_s > 0 && sockets >= s.sockets.host_gb_per_s
              ? "the host's TCP stack (host_gb_per_s of the host transport)"
              : "threads of TCP connections";
