@@ -37,7 +37,7 @@ inline std::string scenario_on(const Where& where, const std::string& variables,
       "forward_ms: 0 update_ms: "
       "0 }}\nstrategy {{ {} }}\nrun {{ interference: OFF {} }}",
       where.machine, where.nodes, where.gpus,
-      where.nodes > 1 ? "network { kind: ONE_SWITCH latency_us: 2 }" : "", variables, strategy,
+      where.nodes > 1 ? "network { kind: ONE_SWITCH latency_us: 1.5 }" : "", variables, strategy,
       run);
 }
 

@@ -45,7 +45,7 @@ TEST(Simulate, AcceptsQuantitiesAsReportsPrintThem) {
 TEST(Simulate, NamesAnUnknownOptionBeforeAMissingScenario) {
   EXPECT_THAT(run_tutti({"simulate", "--formta"}).err, HasSubstr("unknown option --formta"));
   EXPECT_THAT(run_tutti({"simulate"}).err, HasSubstr("scenario is required"));
-  EXPECT_THAT(run_tutti({"simulate", ""}).err, HasSubstr("the name of a file is empty"));
+  EXPECT_THAT(run_tutti({"simulate", ""}).err, HasSubstr("the path is empty"));
 }
 
 TEST(Simulate, ReportsACalibrationWithoutEffect) {

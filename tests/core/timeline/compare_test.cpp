@@ -103,7 +103,7 @@ TEST(Compare, CombinesTheChannelsOfAPackIfTheirNumbersDiffer) {
   EXPECT_EQ(c.kinds[1].time.b, microseconds(30)) << "5 to 35";
   EXPECT_EQ(c.steps_only_a + c.steps_only_b, 0) << "nothing vanishes";
   EXPECT_THAT(c.in_words(),
-              Contains(HasSubstr("1 packs have different numbers of channels in the two timelines "
+              Contains(HasSubstr("1 pack has different numbers of channels in the two timelines "
                                  "(up to 2 in the first, up to 4 in the second)")));
 }
 
