@@ -129,7 +129,7 @@ Prediction predict_sends(const System& s, const Communicator& comm, CollectiveKi
                  (peers - 1) * p.of(s.transport, NetFigure::kMessage);
     double cards = s.nics * s.nic_gb_per_s * arriving(s, comm.nodes, p);
     if (kind == CollectiveKind::kAllToAll) cards *= p.of(s.transport, NetFigure::kShuffleShare);
-    // Of sockets, the measured rates are those of one peer per GPU. Other connections are all in
+    // The measured rates of sockets are those of one peer per GPU. Other connections are all in
     // use at the same time, up to the number of channels.
     const double connections = s.sockets.thread_gb_per_s > 0
                                    ? far_channels(comm) * std::min(gpus, peers)
