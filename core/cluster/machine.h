@@ -83,7 +83,8 @@ struct RingOrder {
 /// equally wide paths, the path with the fewest links is chosen. If several paths are still equal,
 /// the path with the lowest latency is chosen; of several such paths, the one whose links come
 /// first in the machine file. Switches and CPUs forward traffic, GPUs and network cards do not.
-/// NCCL uses the same order of preference, but may also route NVLink traffic through another GPU.
+/// Two GPUs with an NVLink between them always use it, even if another path is wider. NCCL uses the
+/// same order of preference, but may also route NVLink traffic through another GPU.
 /// SOURCE: NVIDIA/nccl src/graph/paths.cc (widest, then fewest hops).
 class Machine {
  public:
