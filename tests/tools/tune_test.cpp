@@ -69,8 +69,9 @@ TEST(Tune, ComparesTheMediansOfSeveralSeeds) {
   EXPECT_LT(seeds["best"]["min_us"].real(), seeds["best"]["max_us"].real()) << "there is noise";
 
   // A sweep over the same points has the same statistics, and no better median.
-  std::vector<std::string> sweep{"sweep",       scenario("10_noise"), "--set",
-                                 "run.steps=3", "--format",           "json"};
+  std::vector<std::string> sweep{
+      "sweep", scenario("10_noise"),      "--set", "run.steps=3", "--format", "json",
+      "-o",    folder.file("noise.sweep")};
   sweep.insert(sweep.end(), over.begin(), over.end());
   const core::Value swept = test::parse_or_throw(run_tutti(sweep).out, "out");
   const auto groups = Data(swept)["over_seeds"].items();
