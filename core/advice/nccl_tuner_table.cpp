@@ -267,9 +267,8 @@ tl::expected<NcclTunerTable, std::string> nccl_tuner_table(const Scenario& recom
   if (example)
     made.remark +=
         ". The table lists the other collectives too, because NVIDIA's example plugin gives only "
-        "one "
-        "channel to a collective that matches no line. The lines also apply to communicators of "
-        "other sizes";
+        "one channel to a collective that matches no line. The lines also apply to communicators "
+        "of other sizes";
   int most = 0;
   for (const nccl::ChoiceRange& line : all_reduces) most = std::max(most, line.choice.channels);
   const bool by_switch = own->communicator.nvls_channels >= most;

@@ -41,6 +41,7 @@
 #include "core/strategy/algorithm_table.h"
 #include "core/strategy/collective_parts.h"
 #include "core/strategy/nccl_links.h"
+#include "core/strategy/nccl_ways.h"
 
 namespace tutti::core {
 namespace {

@@ -1,6 +1,7 @@
 #include "core/scenario/nccl_times.h"
 
 #include "core/base/check.h"
+#include "core/strategy/nccl_ways.h"
 
 namespace tutti::core {
 namespace {

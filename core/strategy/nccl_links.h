@@ -102,21 +102,6 @@ class NcclLinks {
   double most_of_worker_ = 0;
 };
 
-/// Sets the number of rings, and the rings, that represent a collective of NCCL with `choice` on
-/// `gpus` GPUs per worker (Strategy::channels, Strategy::nccl_rings).
-///
-/// The rings are those of the machine file or, if it has none for these GPUs, those that NCCL's
-/// search has found for the communicator. If data follows channels (rings, trees), there is one
-/// ring per channel, but at most the known rings if there are any. Each ring leaves a node through
-/// one network card. In all other cases (NVLS, reductions by the network, sends and receives), all
-/// known rings are used; if none are known, there is one ring per GPU, but at least two. Unknown
-/// rings visit GPUs that are close to each other one after the other, which crosses every PCIe link
-/// as rarely as possible. NcclLinks does not use the order of unknown rings for NVLinks between
-/// pairs of GPUs.
-void set_ways(Strategy& strategy, const nccl::Communicator& communicator,
-              const std::optional<nccl::Choice>& choice, const Cluster& cluster, int gpus,
-              bool across_workers);
-
 /// A lower bound on the time of one kind of collective, for any number of identical machines. The
 /// bytes on every link are proportional to the bytes that the time model states, so the loads are
 /// computed only once, for two machines.

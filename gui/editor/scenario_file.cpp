@@ -60,8 +60,7 @@ Expected<std::string> ScenarioFile::take(const ScenarioBytes& read) {
   if (again != *text || lines.find('\r') != std::string::npos)
     return refuse(
         "some lines of this file end with \\r\\n or \\r, and all other lines with \\n; use the "
-        "same "
-        "line endings everywhere (dos2unix) and open the file again");
+        "same line endings everywhere (dos2unix) and open the file again");
   for (std::size_t at = 0, line = 1; at < lines.size(); ++line) {
     const std::size_t end = std::min(lines.find('\n', at), lines.size());
     if (end - at > kMaxBytesOfALine)

@@ -270,8 +270,7 @@ int compare_promise(const CompareOptions& options) {
   out += table_text(rows, 0);
   out += fmt::format(
       "\n{} of {} collectives are inside their error bands, {} are faster, {} slower; an error "
-      "band "
-      "should contain 80 % of measurements\n",
+      "band should contain 80 % of measurements\n",
       inside, graded, faster, slower);
   if (other_choices > 0)
     out += fmt::format(

@@ -127,8 +127,7 @@ std::optional<ProgramSetting> servers_of_tensorflow_2(const ParameterServer& ser
   made.as_simulated = true;
   made.remark =
       "the simulated training is asynchronous, as with ClusterCoordinator; your program must "
-      "define "
-      "cluster_resolver";
+      "define cluster_resolver";
   const auto differs = [&](const char* field, const char* remark) {
     made.as_simulated = false;
     made.remark += remark;
@@ -158,8 +157,7 @@ ProgramSetting servers_of_tensorflow_1(const ParameterServer& servers) {
   made.as_simulated = true;
   made.remark = fmt::format(
       "the simulated training is asynchronous, without SyncReplicasOptimizer; your program must "
-      "define "
-      "cluster_spec and worker_device{}",
+      "define cluster_spec and worker_device{}",
       servers.caches_on_cpu ? ", and worker_cpu (the CPU of worker_device)" : "");
   const bool greedy = servers.placement == Placement::kGreedyBytes;
   if (greedy)

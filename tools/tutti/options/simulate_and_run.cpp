@@ -141,9 +141,8 @@ void add_perf(CLI::App& app, PerfOptions& o) {
   c->add_option(
       "--network", o.nccl.network,
       "With --cluster: transport between nodes, one of infiniband, roce, efa (of the generation "
-      "that "
-      "is usual with the GPUs), efa_v1, efa_v2, efa_v3, efa_v4, efa_without_rdma, slingshot, tcpx, "
-      "tcpxo or tcp (default: the transport of the machine's network card)");
+      "that is usual with the GPUs), efa_v1, efa_v2, efa_v3, efa_v4, efa_without_rdma, slingshot, "
+      "tcpx, tcpxo or tcp (default: the transport of the machine's network card)");
   c->add_option("--cards-per-gpu", o.nccl.cards_per_gpu,
                 "With --cluster: network cards for each GPU, one of 1/4, 1/2, 1, 2 or 4 (default: "
                 "the cards of the machine)");

@@ -1,0 +1,34 @@
+#pragma once
+
+// The rings along which the data of an NCCL collective with a predicted time moves. The time does
+// not depend on these rings, but the loads of links do (nccl_links.h).
+
+#include <optional>
+
+#include "core/cluster/cluster.h"
+#include "core/nccl/collective_time.h"
+#include "core/nccl/communicator.h"
+#include "core/strategy/strategy.h"
+
+namespace tutti::core {
+
+/// True for rings, trees and similar algorithms. In such algorithms, each channel has a path
+/// through the GPUs of a node, and leaves the node over one network card.
+bool goes_by_channels(nccl::Algorithm algorithm);
+
+/// Sets the number of rings, and the rings, that represent a collective of NCCL with `choice` on
+/// `gpus` GPUs per worker (Strategy::channels, Strategy::nccl_rings).
+///
+/// The rings are those of the machine file or, if it has none for these GPUs, those that NCCL's
+/// search has found for the communicator. If data follows channels (rings, trees), there is one
+/// ring per channel, but at most the known rings if there are any. Each ring leaves a node through
+/// one network card. In all other cases (NVLS, reductions by the network, sends and receives), all
+/// known rings are used; if none are known, there is one ring per GPU, but at least two. Unknown
+/// rings visit GPUs that are close to each other one after the other, which crosses every PCIe link
+/// as rarely as possible. NcclLinks does not use the order of unknown rings for NVLinks between
+/// pairs of GPUs.
+void set_ways(Strategy& strategy, const nccl::Communicator& communicator,
+              const std::optional<nccl::Choice>& choice, const Cluster& cluster, int gpus,
+              bool across_workers);
+
+}  // namespace tutti::core
