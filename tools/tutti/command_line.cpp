@@ -82,16 +82,12 @@ core::Expected<void> check_paths(const CLI::App& app) {
 /// scenario names are registered when it is read.
 void add_option_inputs(const CLI::App& app) {
   using Kind = OptionValue::Kind;
-  static const std::set<std::string> kOutputs{"output", "timeline", "csv",    "json",      "plot",
-                                              "graph",  "database", "report", "rendezvous"};
   static const std::set<Kind> kPaths{Kind::kFile, Kind::kMachine, Kind::kModel, Kind::kLink,
                                      Kind::kAlgorithm};
   each_value(app, [&](const CLI::Option& option, const OptionValue& value) {
     // Arguments without an option name are checked by the commands: `tutti convert` overwrites
     // them.
-    if (option.get_lnames().empty() || !kPaths.contains(value.kind) ||
-        kOutputs.contains(option.get_lnames().front()))
-      return;
+    if (option.get_lnames().empty() || !kPaths.contains(value.kind) || value.written) return;
     for (const std::string& path : option.results()) add_input_file(path);
   });
 }

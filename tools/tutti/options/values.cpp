@@ -34,6 +34,7 @@ struct Row {
 const std::vector<Row>& rows() {
   static const OptionValue kScenario{Kind::kFile, "SCENARIO", {"textproto", "json"}};
   static const OptionValue kTimeline{Kind::kFile, "TIMELINE", {"tutti"}};
+  static const OptionValue kNewTimeline{Kind::kFile, "TIMELINE", {"tutti"}, true};
   static const OptionValue kCount{Kind::kNumber, "N"};
   static const OptionValue kMicroseconds{Kind::kNumber, "US"};
   static const OptionValue kSeconds{Kind::kNumber, "SECONDS"};
@@ -41,6 +42,9 @@ const std::vector<Row>& rows() {
   static const OptionValue kSize{Kind::kText, "SIZE"};
   static const auto file = [](std::vector<std::string> endings) {
     return OptionValue{Kind::kFile, "FILE", std::move(endings)};
+  };
+  static const auto written = [](std::vector<std::string> endings) {
+    return OptionValue{Kind::kFile, "FILE", std::move(endings), true};
   };
   static const auto one_of = [](std::vector<std::string> choices) {
     return OptionValue{Kind::kChoice, fmt::format("{}", fmt::join(choices, "|")), choices};
@@ -117,33 +121,33 @@ const std::vector<Row>& rows() {
       {"--keep", {Kind::kText, "PARAMETER"}},
       {"--calibrate-on", {Kind::kText, "TABLE,…"}},
 
-      {"--timeline", kTimeline},
+      {"--timeline", kNewTimeline},
       {"--run", kTimeline},
       {"--calibration", file({"calibration"})},
       {"--log", file({"txt", "log", "json"})},
       {"--tf-config", file({"json"})},
       {"--points", file({"csv"})},
       {"--measured", file({"csv"})},
-      {"--csv", file({"csv"})},
-      {"--json", file({"json"})},
-      {"--plot", file({"svg", "png"})},
-      {"--graph", file({"svg", "dot"})},
+      {"--csv", written({"csv"})},
+      {"--json", written({"json"})},
+      {"--plot", written({"svg", "png"})},
+      {"--graph", written({"svg", "dot"})},
       {"--graph-file", file({"xml"})},
-      {"--database", file({"sweep"})},
+      {"--database", written({"sweep"})},
       {"--tables", file({"csv"})},
       {"--trace", file({"json", "gz", "sqlite", "pb"})},
       {"--meta", file({"json"})},
       {"--noise", file({"csv"})},
       {"--times", file({"csv"})},
       {"--spread", file({"csv"})},
-      {"--report", file({"html"})},
+      {"--report", written({"html"})},
       {"--against", file({})},
       {"--groups", file({"json"})},
       {"--secret-file", file({})},
-      {"--output", file({"sweep"}), "sweep"},
-      {"--output", file({"html"}), "report"},
-      {"--output", file({"textproto", "tutti", "log"})},
-      {"--rendezvous", file({})},
+      {"--output", written({"sweep"}), "sweep"},
+      {"--output", written({"html"}), "report"},
+      {"--output", written({"textproto", "tutti", "log"})},
+      {"--rendezvous", written({})},
       {"--folder", {Kind::kFolder, "FOLDER"}},
 
       {"--rows", kCount},

@@ -32,6 +32,7 @@ struct OptionValue {
   Kind kind = Kind::kText;
   std::string placeholder;
   std::vector<std::string> choices{};
+  bool written = false;  ///< for kFile: true if the command writes the file, false if it reads it
 };
 
 /// Returns true if the option takes a value; false for flags.
