@@ -107,11 +107,13 @@ Expected<void> problems_of(const core::Scenario& scenario, const Gathering& gath
                              workers, gathering.ranks));
   }
   const auto files = static_cast<std::int64_t>(allow_many_files());
-  if (workers + 100 > files) {
-    return wrong({core::ProblemCode::kTooLarge, "Cluster.workers"},
-                 fmt::format("{} workers need more connections than the {} files that a process "
-                             "may open here (ulimit -n)",
-                             workers, files));
+  constexpr std::int64_t kOtherFiles = 100;  // libraries, timelines, pipes to children
+  if (workers + kOtherFiles > files) {
+    return wrong(
+        {core::ProblemCode::kTooLarge, "Cluster.workers"},
+        fmt::format("{} workers need {} open files for their connections, but a process may "
+                    "open only {} here; raise the limit (ulimit -n {}), or use fewer workers",
+                    workers, workers + kOtherFiles, files, workers + kOtherFiles));
   }
   return {};
 }

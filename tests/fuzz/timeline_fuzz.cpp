@@ -1,5 +1,5 @@
-// libFuzzer target: reads any bytes as a timeline. Reading, replaying, summarizing and exporting
-// must terminate without a crash, in memory that is bounded by the size of the file.
+// libFuzzer target: reads any bytes as a timeline. Reading, replaying, summarizing, reporting
+// and exporting must terminate without a crash, in memory that is bounded by the size of the file.
 
 #include <cstdint>
 #include <sstream>
@@ -10,6 +10,7 @@
 #include "core/timeline/export_svg.h"
 #include "core/timeline/reader.h"
 #include "core/timeline/summary.h"
+#include "tools/tutti/report/report.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace tutti::core;
@@ -20,6 +21,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   static_cast<void>(reader->replay(summary));
   static_cast<void>(summary.step_time());
   static_cast<void>(summary.path_in_words());
+  static_cast<void>(to_json(tutti::tools::run_report(summary)));
   std::ostringstream out;
   static_cast<void>(export_perfetto(*reader, out));
   for (const char* table : {"spans", "packs", "steps", "links", "path"})

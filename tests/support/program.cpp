@@ -82,11 +82,11 @@ Outcome run_tutti(const std::vector<std::string>& arguments, const RunOptions& o
     posix_spawn_file_actions_addchdir_np(&actions, options.folder.c_str());
   const UsualSignals signals;
   std::vector<std::string> words{TUTTI_PROGRAM};
-  if (options.memory_mb > 0) {
-    const std::string limited =
-        "ulimit -v " + std::to_string(options.memory_mb * 1024) + "; exec \"$0\" \"$@\"";
-    words = {"/bin/sh", "-c", limited, TUTTI_PROGRAM};
-  }
+  std::string limits;
+  if (options.memory_mb > 0)
+    limits += "ulimit -v " + std::to_string(options.memory_mb * 1024) + "; ";
+  if (options.open_files > 0) limits += "ulimit -n " + std::to_string(options.open_files) + "; ";
+  if (!limits.empty()) words = {"/bin/sh", "-c", limits + "exec \"$0\" \"$@\"", TUTTI_PROGRAM};
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());

@@ -23,7 +23,8 @@ struct RunOptions {
   int signal = 2;                ///< the signal to send; default SIGINT
   /// Variables in addition to the caller's, without those of launchers.
   std::map<std::string, std::string> environment{};
-  int memory_mb = 0;  ///< memory limit of the program; 0: none
+  int memory_mb = 0;   ///< memory limit of the program; 0: none
+  int open_files = 0;  ///< limit of the program's open files; 0: none
 };
 
 /// Runs the tutti command with these arguments, and waits until it has ended. Throws if the program

@@ -524,6 +524,15 @@ TEST(RunForReal, RefusesRunsThatExceedMemoryBeforeTheStart) {
               testing::AllOf(HasSubstr("26.4 TB"), HasSubstr("3 workers")));
 }
 
+TEST(RunForReal, StatesHowManyOpenFilesTheWorkersNeed) {
+  const TemporaryFolder folder;
+  const std::string file = folder.write("s.textproto", scenario("algorithm: \"ring\"", 20));
+  const Outcome refused = run_tutti({"run", file}, {.open_files = 119});
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_THAT(refused.err, testing::AllOf(HasSubstr("20 workers need 120 open files"),
+                                          HasSubstr("only 119"), HasSubstr("(ulimit -n 120)")));
+}
+
 TEST(RunForReal, RefusesUnsupportedScenarios) {
   const TemporaryFolder folder;
   const std::string many = folder.write("s.textproto", scenario("algorithm: \"ring\"", 1000));
