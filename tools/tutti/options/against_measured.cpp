@@ -26,8 +26,8 @@ void add_compare(CLI::App& app, CompareOptions& o) {
                 "traces, or logs of nccl-tests)")
       ->required();
   c->add_option("--promise", o.promise,
-                "JSON report of tutti tune --format json; compare the measured times of NCCL's "
-                "collectives with the error bands in this report");
+                "Report of tutti tune --format json. The measured times of NCCL's collectives are "
+                "compared with the predicted times and error bands in this report");
   add_format(c, o.format);
   c->add_option("--rows", o.rows, "Maximum number of packs to list in the text output")
       ->capture_default_str();
@@ -68,8 +68,8 @@ void add_calibrate(CLI::App& app, CalibrateOptions& o) {
   c->add_option("--nccl-version", o.nccl.version,
                 "With --cluster: NCCL release (default: the release in the log)");
   c->add_option("--driving", o.nccl.driving,
-                "With --cluster: process model of the benchmark: process_per_gpu, thread_per_gpu "
-                "or one_thread for all GPUs of a node (default: according to the log)");
+                "With --cluster: processes and threads that called NCCL on a node: "
+                "process_per_gpu, thread_per_gpu or one_thread (default: according to the log)");
   c->add_option("--set", o.set,
                 "With --cluster: an NCCL environment variable, NCCL_NAME=VALUE (repeatable)")
       ->expected(1)
@@ -149,15 +149,15 @@ void add_validate(CLI::App& app, ValidateOptions& o) {
           ->delimiter(',');
   CLI::Option* const spread =
       c->add_option("--spread", o.spread,
-                    "CSV file that states how much NCCL's times vary between systems, which "
-                    "calibrations use (default: the shipped nccl_spread.csv)");
+                    "CSV file with the scale parameters of calibrations, which describe how much "
+                    "NCCL's times vary between systems (default: the shipped nccl_spread.csv)");
   CLI::Option* const report = c->add_option(
       "--report", o.report, "Write an HTML report with a plot of every table to this file");
   spread->needs(calibrate_on);
   CLI::Option* const trace = c->add_option(
       "--trace", o.traces,
-      "Traces of the ranks of a run (as for tutti import): calibrate on the first half of "
-      "the steps, and predict the others");
+      "Traces of the ranks of a run, in a format of tutti import. The first half of the steps is "
+      "used for calibration, and the other steps are predicted");
   trace->check(not_utf8);
   for (CLI::Option* const of_tables : {tables, meta, noise, times, calibrate_on, spread, report})
     trace->excludes(of_tables);

@@ -49,8 +49,8 @@ void add_import_nccl_topology(CLI::App* import, ImportOptions& all) {
   c->add_option(
       "--graph-file", o.graph_file,
       "With --graphs: also write the graphs to this file, in the format of NCCL_GRAPH_DUMP_FILE");
-  c->add_option("-o,--output", o.output, "File to write (default: standard output)");
-  c->add_flag("--force", o.force, "Overwrite the file if it exists");
+  c->add_option("-o,--output", o.output, "Output file (default: standard output)");
+  c->add_flag("--force", o.force, "Overwrite the output file if it exists");
   c->add_option("--format", o.format, "With --graphs: output format, text or json")
       ->capture_default_str();
 }
@@ -114,8 +114,8 @@ void add_export(CLI::App& app, ExportOptions& o) {
        "or goal-binary (sends, receives and computations of every rank)")
       ->required();
   c->add_option("--format", o.format,
-                "How the written page is reported: text (a note on standard error) or json (the "
-                "timelines, their completeness and the path, on standard output)")
+                "Output format of the summary: text (a note on standard error) or json (the name "
+                "of the written file, and whether the timeline is complete, on standard output)")
       ->capture_default_str();
   c->add_option("--table", o.table,
                 "With --to csv: table to write (spans, packs, steps, links or path)")
@@ -142,7 +142,8 @@ void add_report(CLI::App& app, ReportOptions& o) {
   c->add_option("-o,--output", o.output,
                 "HTML file to write, or - for standard output (default: a file next to the first "
                 "timeline)");
-  c->add_option("--rows", o.rows, "Maximum number of rows of each table")->capture_default_str();
+  c->add_option("--rows", o.rows, "Maximum number of rows of each table in the page")
+      ->capture_default_str();
   c->add_option("--format", o.format,
                 "Output format of the summary: text or json (to standard output)")
       ->capture_default_str();

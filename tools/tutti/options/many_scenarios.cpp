@@ -115,7 +115,8 @@ void add_sweep(CLI::App& app, SweepOptions& o) {
       ->take_all();
   c->add_option(
       "--points", o.points,
-      "CSV file: the first row has the names of the fields, every other row is one point");
+      "CSV file with the combinations of values to simulate: the first row has the names of the "
+      "fields, and each further row has one value for each field");
   c->add_option(
        "--set", o.scenario.set,
        "FIELD=VALUE: override this field of the scenario at all points of the sweep (repeatable)")
@@ -146,14 +147,16 @@ void add_sweep(CLI::App& app, SweepOptions& o) {
                 "requires the window program)");
   c->add_option("--x", o.x,
                 "Field on the x axis of the plot (default: the field with the most values)");
-  c->add_option("--by", o.by, "Field whose values become the curves of the plot");
-  c->add_option(
-       "--cost", o.cost,
-       "Quantity on the y axis of the plot: step_time, exposed_communication, communication, …")
+  c->add_option("--by", o.by,
+                "Field that distinguishes the curves of the plot: one curve for "
+                "each value of the field");
+  c->add_option("--cost", o.cost,
+                "Quantity on the y axis of the plot, such as step_time, exposed_communication or "
+                "communication")
       ->capture_default_str();
   c->add_option("--measured", o.measured,
-                "CSV file with measured times to draw into the plot (two columns: the field on the "
-                "x axis, and ms)");
+                "CSV file with measured times to draw into the plot, with two columns: the name "
+                "of the field on the x axis, and ms (the time in milliseconds)");
   c->add_option("--rows", o.rows, "Maximum number of points to list in the text output, best first")
       ->capture_default_str();
 }
@@ -189,10 +192,12 @@ void add_tune(CLI::App& app, TuneOptions& o) {
       ->take_all();
   c->add_option(
       "--points", o.points,
-      "CSV file: the first row has the names of the fields, every other row is one point");
+      "CSV file with the combinations of values to simulate: the first row has the names of the "
+      "fields, and each further row has one value for each field");
   c->add_option(
        "--evaluations", o.evaluations,
-       "Maximum number of simulations, including those for the curves around the best settings")
+       "Maximum number of simulations, except those of the current settings and of the printed "
+       "configuration snippets")
       ->capture_default_str();
   c->add_option("--seed", o.seed, "Seed of the search")->check(seed_problem)->capture_default_str();
   c->add_option("--threads", o.threads,

@@ -21,15 +21,18 @@ void add_simulate(CLI::App& app, SimulateOptions& o) {
                 "Seed of all random numbers, such as jitter (overrides the scenario)")
       ->check(seed_problem);
   c->add_option("--network-model", o.network_model,
-                "Network model: fifo, fair or ideal (overrides the scenario)");
+                "Network model: fifo (a link serves one message after the other), fair (messages "
+                "share the bandwidth of a link) or ideal (only the ports of devices limit "
+                "messages); overrides the scenario");
   c->add_option(
       "--interference", o.interference,
-      "Slowdown of computation by communication: auto (only GPUs whose multiprocessors are known), "
-      "on (all devices that compute) or off (no device); overrides the scenario");
+      "Slowdown of computation by communication: auto (only on GPUs whose number of "
+      "multiprocessors is known), on (on all devices that compute) or off (on no device); "
+      "overrides the scenario");
   c->add_option("--nccl", o.nccl,
-                "Model of algorithm nccl: calibrated (NCCL's choices with times fitted to "
-                "measurements) or rings (messages of rings over NCCL's channels; overrides the "
-                "scenario). Machines without fitted NCCL times always use rings");
+                "Model of the algorithm nccl: calibrated (NCCL's choices, with times fitted to "
+                "measurements) or rings (messages of rings over NCCL's channels); overrides the "
+                "scenario. Machines without fitted NCCL times always use rings");
   c->add_option("--fold", o.fold,
                 "Simulate one worker on behalf of all identical workers, which does not change the "
                 "results: auto (only for long runs), on (fail if workers differ) or off (simulate "
@@ -41,8 +44,8 @@ void add_simulate(CLI::App& app, SimulateOptions& o) {
                 "for short runs) or off (simulate all steps)")
       ->capture_default_str();
   c->add_flag("--unproved", o.unproved,
-              "Also simulate an algorithm file whose result is wrong. If a timeline is recorded, "
-              "the topology view of tutti view shows which ranks' data each device holds");
+              "Simulate an algorithm file even if its result is wrong. With --timeline, the "
+              "topology view of tutti view then shows which ranks' data each device holds");
 }
 
 void add_run(CLI::App& app, RealRunOptions& o) {
@@ -65,16 +68,16 @@ void add_run(CLI::App& app, RealRunOptions& o) {
   add_real(c, o.real);
   add_execution(c, o, "run");
   c->add_option("--ranks", o.scenario.ranks,
-                "Run only this number of ranks (replicas), with fewer workers than the scenario "
-                "has: for example if not all of them fit into the memory of this machine")
+                "Run only this number of ranks (replicas), on fewer workers than the scenario "
+                "has, for example because the memory of this machine is too small for all workers")
       ->excludes("--tf-config");
   c->add_option("--backend", o.backend,
                 "Backend: tcp (host memory), cuda (GPUs, with Tutti's kernels) or nccl (GPUs, with "
                 "NCCL's collectives)")
       ->capture_default_str();
   c->add_option("--compute", o.compute,
-                "How a CPU spends the time of computations, which are not executed: sleep (the "
-                "thread sleeps) or busy (the thread keeps a core busy)")
+                "What a CPU does instead of a computation, for the same time: sleep (a thread "
+                "sleeps) or busy (a thread keeps a core busy)")
       ->capture_default_str();
   c->add_flag("--emulate", o.emulate,
               "Emulate the bandwidths and latencies of the scenario's links and devices. Emulated "
@@ -140,8 +143,8 @@ void add_perf(CLI::App& app, PerfOptions& o) {
                 "With --cluster: number of GPUs used on each node (default: all)");
   c->add_option(
       "--network", o.nccl.network,
-      "With --cluster: transport between nodes, one of infiniband, roce, efa (of the generation "
-      "that is usual with the GPUs), efa_v1, efa_v2, efa_v3, efa_v4, efa_without_rdma, slingshot, "
+      "With --cluster: transport between nodes, one of infiniband, roce, efa (the GPU model "
+      "determines the generation), efa_v1, efa_v2, efa_v3, efa_v4, efa_without_rdma, slingshot, "
       "tcpx, tcpxo or tcp (default: the transport of the machine's network card)");
   c->add_option("--cards-per-gpu", o.nccl.cards_per_gpu,
                 "With --cluster: network cards for each GPU, one of 1/4, 1/2, 1, 2 or 4 (default: "
@@ -212,11 +215,12 @@ void add_perf(CLI::App& app, PerfOptions& o) {
       "least 1 is executed for collectives that synchronise all ranks, such as all_reduce, because "
       "it replaces a barrier)");
   c->add_option("-c,--check", o.check,
-                "Check of the results in a real run: 1 (default); results are checked before and "
-                "after the timed iterations, and predictions have no results to check");
+                "Check the results, as in nccl-tests. A real run always checks its results, "
+                "before and after the timed iterations, and refuses 0; predictions have no "
+                "results (default 1)");
   c->add_option("-z,--blocking", o.blocking,
-                "Waiting for each iteration before the next one: 0 (default); timed iterations "
-                "run back to back");
+                "Wait for the end of an iteration before the next one starts, as in nccl-tests. "
+                "Only 0 (do not wait; default) is supported");
   add_format(c, o.format);
 }
 

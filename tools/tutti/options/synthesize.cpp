@@ -55,7 +55,7 @@ void add_synthesize(CLI::App& app, SynthesizeOptions& o) {
                 "Write the best schedule to this file: NAME.tutti-algorithm (Tutti's language) or "
                 "NAME.xml (MSCCL)")
       ->check(not_utf8);
-  c->add_flag("--force", o.force, "Overwrite the file if it exists");
+  c->add_flag("--force", o.force, "Overwrite the output file if it exists");
   c->add_option("--timeout-seconds", o.timeout_seconds,
                 "Stop the search after this many seconds and keep the best schedule so far "
                 "(default: no limit)");
