@@ -39,7 +39,8 @@ Crossings crossings(StepKind kind, std::int32_t operands, bool by_kernel) {
     case StepKind::kCopy:
     case StepKind::kScale: return {0, by_kernel ? 2 : 0};
     case StepKind::kReduce: return {0, by_kernel ? operands + 1 : 0};
-    case StepKind::kSwitchReduce: return {};  // does not go through the device's memory in this way
+    // the switch reduces, and no device accesses its memory as above
+    case StepKind::kSwitchReduce: return {};
   }
   return {};
 }
