@@ -379,7 +379,7 @@ std::string plan_json(const Scenario& scenario, const PlanOptions& options) {
   return result_json(report.add("notes", notes_of(scenario)));
 }
 
-/// Checks the options. ERRORS: some contradict each other.
+/// Checks the options. ERRORS: two options contradict each other.
 Expected<void> check_graph_options(const PlanOptions& options) {
   if (options.graph.empty()) {
     if (!options.simulate)
