@@ -8,7 +8,7 @@
 //
 // A proof that would take minutes is an error, so that an unproved schedule never counts as proved.
 // The checker is core/schedule/checker.h, and the checks of task graphs are in
-// core/plan/check_collectives.h.
+// core/lowering/plan_check.h.
 
 #include "tools/tutti/plan_proofs.h"
 
