@@ -375,8 +375,8 @@ Facts Parts::facts(SpanId span) const {
   if (!mine) return facts;
   if (there.size() > 1) {
     facts.emplace_back("in " + names_[other],
-                       fmt::format("{} spans of this pack on this device, in another number of "
-                                   "lanes; only whole packs can be compared",
+                       fmt::format("{} spans of this pack on this device; the numbers of lanes "
+                                   "differ, so only whole packs can be compared",
                                    there.size()));
     return facts;
   }
