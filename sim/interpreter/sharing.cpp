@@ -14,8 +14,8 @@ namespace {
 /// Reductions and copies outside a collective's kernel are not included, because Devices counts
 /// them.
 struct Crossings {
-  std::int64_t arriving = 0;  ///< accesses before the step begins, because its message arrives
-  std::int64_t then = 0;
+  std::int64_t arriving = 0;  ///< accesses while the step's message arrives, before the step begins
+  std::int64_t then = 0;      ///< accesses of the step itself
 };
 
 /// Returns the memory accesses of a step. If a kernel executes the step, its message is written to
