@@ -37,7 +37,8 @@ struct Options {
   QStringList commands;      ///< the commands to execute when the files are open, such as "path"
   QString find;              ///< the text to search for; the first matching span is selected
   bool delete_file = false;  ///< true: delete the timeline when the window closes
-  int opened_fd = -1;        ///< gets a byte when the file is open; -1: none
+  int opened_fd = -1;        ///< the file descriptor to which a byte is written when the file is
+                             ///< open; -1: none
 };
 
 /// Parses the command line. If --help or --version is given, prints the help text or the version

@@ -19,14 +19,15 @@ namespace {
 using core::Rank;
 using core::Scenario;
 
-// In schedule steps, whose simulation takes some hundredths of a second.
+// The number of schedule steps up to which a run counts as short. Their simulation takes some
+// hundredths of a second.
 constexpr double kFewSteps = 100e3;
 
 /// Returns the largest number of lanes of any collective. A collective with more than
 /// Interpreter::kMaxLanes lanes cannot be simulated. For each algorithm, only the largest pack is
 /// examined, because larger packs have at least as many lanes.
 std::int64_t lanes_of(const Scenario& scenario) {
-  // Largest collective for each entry of the strategy spec.
+  // The largest collective for each entry of the strategy's all_reduce_spec.
   std::map<int, const core::Collective*> largest;
   for (const core::Pack& pack : scenario.plan.packs) {
     const core::Collective& collective = scenario.plan.collective(pack);
@@ -100,7 +101,7 @@ double steps_to_look_up(const Scenario& scenario) {
 /// folded. A run with a timeline is folded only if it would otherwise take too long, because the
 /// timeline of a folded run has only one worker.
 bool is_worth_folding(const Scenario& scenario, const core::RecordOptions& record) {
-  // In schedule steps, whose simulation takes some ten seconds.
+  // The simulation of this number of schedule steps takes some ten seconds.
   constexpr double kStepsWithTimeline = 50e6;
   return steps_of(scenario) + steps_to_look_up(scenario) >
          (record.level == core::RecordLevel::kNone ? kFewSteps : kStepsWithTimeline);

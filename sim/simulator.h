@@ -23,7 +23,7 @@ enum class Folds {
 enum class SkipRepeats {
   kAutomatic,  ///< repetitions are skipped if the run would take long
   kAlways,     ///< repetitions are skipped even in short runs
-  kNever,      ///< all steps are simulated
+  kNever,      ///< all training steps and all rounds are simulated
 };
 
 /// Selects whether an algorithm from a file is proved correct before it is simulated. Without a

@@ -40,9 +40,9 @@ for package in "$folder"/debs/*.deb; do
 done
 # Debian's zlib is not below /usr.
 cp -a "$folder"/sysroot/lib/. "$folder/sysroot/usr/lib/"
-# The compiler searches no folder of headers that depend on the processor.
+# The compiler does not search Debian's folder of architecture-specific headers.
 cp -r "$folder"/sysroot/usr/include/aarch64-linux-gnu/. "$folder/sysroot/usr/include/"
-# This file names the host's headers.
+# This file refers to the headers of this machine.
 sed -i "s|/usr/include|$folder/sysroot/usr/include|" "$folder/sysroot/usr/share/cmake/RapidJSON/RapidJSONConfig.cmake"
 
 cat >"$folder/run" <<END

@@ -65,7 +65,7 @@ class Run:
         return process
 
     def members(self):
-        """Returns the ids of the run's processes, including those that these started."""
+        """Returns the ids of the run's processes, including their descendants."""
         found = {}
         needle = f"TUTTI_CHAOS={self.mark}".encode() + b"\0"
         for entry in pathlib.Path("/proc").iterdir():
@@ -156,7 +156,7 @@ def errors_of_end(run, kind, sent, began):
     until = began + TIMEOUT + GRACE
     while time.monotonic() < until:
         alive = [p for p in run.members() if not (number == signal.SIGSTOP and p == victim)]
-        # Processes that wait for a stopped coordinator give up; its children wait with it.
+        # Processes that wait for a stopped coordinator give up; its own children wait for it.
         if stopped_first:
             alive = [p for p in alive if p not in children_of(victim)]
         if not alive:

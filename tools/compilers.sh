@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Checks for warnings of other compilers. Each compiler checks the sources of this repository
-# without generating code. A dozen sources are checked as one unit, as in other builds; with SOURCES,
-# each file is checked by itself, which takes four times as long. Exit status 1 if there is a
-# warning.
+# without generating code. Twelve sources at a time are checked as one unit, as in other builds;
+# with SOURCES, each file is checked by itself, which takes four times as long. Exit status 1 if
+# there is a warning.
 #
 #   tools/compilers.sh [COMPILER…]
 #   SOURCES='real/*.cpp' tools/compilers.sh clang++-19    # only files of this git pattern

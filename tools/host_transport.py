@@ -189,7 +189,7 @@ def pool(function, items, jobs):
 
 
 def fit(options):
-    """For each model, prints the thread rate that fits the other two models best, and its errors."""
+    """For each model, prints the rate that fits the other two best, and the errors of the model."""
     steps = ddp_steps()
     rates = [0.40, 0.45, 0.50, 0.55, 0.60, 0.65, 0.70, 0.80, 0.90]
     table = {}

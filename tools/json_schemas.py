@@ -154,7 +154,7 @@ def type_of(value: object) -> str:
 
 
 def closed(schema: dict) -> dict | bool:
-    """Returns the schema without room for fields and types that it does not mention."""
+    """Returns a stricter schema, which forbids fields and types that it does not mention."""
     if not schema:
         return False  # no sample had a value here
     made = dict(schema)
@@ -175,7 +175,7 @@ def kinds_of(schema: dict) -> list[str]:
 
 
 def problems(value: object, schema: dict, name: str) -> list[str]:
-    """Returns the parts of the value that violate the schema, or are missing in it."""
+    """Returns the parts of the value that violate the schema, or are not described in it."""
     strict = closed(schema)
     jsonschema.Draft202012Validator.check_schema(strict)
     found: list[str] = []

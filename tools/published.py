@@ -5,8 +5,8 @@
     tools/published.py --write docs/validation/throughputs.md    # replaces the tables there
     tools/published.py --only tf_bench --verbose   # some cases; --verbose prints every scenario
 
-The measurements are in tests/reference/published/published.json, each with its source and with how
-far it was verified; measurements without a verified source are not used. The row of a table for one
+The measurements are in tests/reference/published/published.json, each with its source and a
+remark on its verification; measurements without a verified source are not used. The row of a table for one
 GPU is not predicted, but gives the computation time of a replica: a third of it is the forward pass,
 and each layer has a share in proportion to its operations. All rows with more GPUs are predicted.
 The parameters of the hardware are in scenarios/machines and scenarios/links, with their sources. No

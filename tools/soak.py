@@ -5,8 +5,8 @@
 
 Starts `tutti run` with many short training steps for each transport, one after the other. Reads the
 resident memory of the coordinator and of worker 0 every second (VmRSS in /proc/ID/status). Fits a
-line to the last third of the samples by least squares. Before, buffers and caches fill, and the
-coordinator keeps the records of the first 10,000 training steps. Prints the memory after a sixth, a
+line to the last third of the samples by least squares. Before that, buffers and caches fill, and
+the coordinator keeps the records of the first 10,000 training steps. Prints the memory after a sixth, a
 third, two thirds and all of the time, the slope per minute and per training step, and the number of
 training steps. Exit status 1 if the memory of a process grows by more than --most-kb-per-minute, if
 the machine was too slow for 15,000 training steps, or if the run fails.
@@ -22,8 +22,8 @@ import sys
 import tempfile
 import time
 
-# The coordinator keeps the records of the first 10,000 steps, so the last third of a run with fewer
-# than 15,000 steps shows how they are added.
+# The coordinator keeps the records of the first 10,000 steps, so in a run with fewer than
+# 15,000 steps, memory also grows in the last third.
 MIN_STEPS = 15_000
 
 SCENARIO = """

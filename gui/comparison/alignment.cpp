@@ -13,8 +13,8 @@ namespace {
 /// file cannot overflow.
 constexpr Time kMaxTime(core::kHorizon.count() / 8);
 
-/// Returns the time range of each training step of a timeline. If the file has no record of a step,
-/// the range is from the step's first to its last span.
+/// For each training step of a timeline, its time range. If the file has no record of a step, the
+/// range is from the step's first to its last span.
 using StepTimes = std::map<std::int32_t, TimeRange>;
 
 using Stop = std::atomic<bool>;
@@ -132,7 +132,7 @@ std::optional<std::map<std::int32_t, Time>> begins_on_axis(const std::array<Step
   std::map<std::int32_t, Time> begins;
   std::array<std::optional<std::pair<Time, Time>>, 2>
       last;        // per side: the begin of its last step, on the axis and in its own time
-  Time free_from;  // the previous step occupies nothing from here on
+  Time free_from;  // the time from which the previous step no longer occupies the axis
   for (const std::int32_t step : steps) {
     Time begin = free_from;
     for (std::size_t s = 0; s < 2; ++s) {

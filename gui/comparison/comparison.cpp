@@ -39,7 +39,7 @@ namespace {
 
 using Sources = std::array<std::shared_ptr<const Trace>, 2>;
 
-/// Adds `by` and saturates, since times of a corrupt file may overflow.
+/// Returns `t` + `by`, limited to valid times, since times of a corrupt file may overflow.
 Time moved_by(Time t, Time by) {
   std::int64_t sum = 0;
   if (__builtin_add_overflow(t.count(), by.count(), &sum))
@@ -121,7 +121,7 @@ std::vector<core::StepComparison> compare_steps(const Sources& sources,
 }
 
 /// Distributes the differences over as few rows as possible, but at most four, so that differences
-/// in a row do not overlap. If there are more, the last row overlaps.
+/// in a row do not overlap. If four rows are not enough, differences in the last row overlap.
 std::vector<DifferenceRow> in_rows(const std::string& name, std::vector<Difference> all) {
   constexpr std::size_t kMaxRows = 4;
   std::stable_sort(all.begin(), all.end(),
@@ -355,7 +355,7 @@ std::vector<SpanId> Parts::partners(SpanId span) const {
       if (lanes_in(mine, side) != lanes_in(all, other)) there = all;
     } else {
       there = with_index(other, there, whole->index, whole->kind);
-      if (there.size() > 1) there.resize(1);  // a corrupt file may have several
+      if (there.size() > 1) there.resize(1);  // a corrupt file may have several matching spans
     }
   }
   for (SpanId& s : there) s = rows_->place(other, s);
@@ -375,8 +375,8 @@ Facts Parts::facts(SpanId span) const {
   if (!mine) return facts;
   if (there.size() > 1) {
     facts.emplace_back("in " + names_[other],
-                       fmt::format("{} spans of this pack on this device, in another number of "
-                                   "lanes; only whole packs can be compared",
+                       fmt::format("{} spans of this pack on this device; the numbers of lanes "
+                                   "differ, so only whole packs can be compared",
                                    there.size()));
     return facts;
   }

@@ -28,7 +28,8 @@ struct Comparison {
   /// common, or if the alignment differs from the request, the first sentences state this.
   std::vector<std::string> differences;
 
-  /// Returns the span that starts at time `start` on a track of a side's file.
+  /// Returns the span that starts at time `start` on track `track` of the file of a side. Side 0 is
+  /// the first timeline, and side 1 is the second.
   [[nodiscard]] std::optional<SpanId> find(std::size_t side, core::TrackId track,
                                            core::Time start) const;
   /// Returns the span of the first timeline in which the pack is in flight. If the pack is in

@@ -29,8 +29,8 @@ namespace {
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
-/// Returns the first unset field of a message that the description of a problem names. (A problem
-/// of a whole message is often about an unset field.)
+/// Returns the first unset field of `message` whose name occurs in `words`, the description of a
+/// problem. (A problem of a whole message is often about an unset field.)
 std::optional<std::string> unwritten_field(const core::ScenarioText& text,
                                            const core::FieldPath& message,
                                            const std::string& words) {
@@ -96,8 +96,8 @@ std::string plural(std::size_t count, const char* what) {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
-/// The time that all packs take one after another, as two parts: the time for their bytes, and the
-/// time for their latencies.
+/// The total time of all packs if they run one after another, as two parts: the time for their
+/// bytes, and the time for their latencies.
 struct BoundParts {
   Time bytes;
   Time latency;

@@ -30,8 +30,9 @@ const SweepCost* find_sweep_cost(const std::string& id);
 /// The settings of a plot of a sweep: the axes, the cost and the fixed values.
 struct SweepChoice {
   std::string x;  ///< the field of the x axis; "": the field with the most numeric values
-  /// The field that has one line per value. "": the plot has a single line. nullopt: the plot
-  /// chooses a field with few named values, or has a single line if there is no such field.
+  /// The field for which the plot has one line per value. "": the plot has a single line. nullopt:
+  /// the plot chooses a field with few named values, or has a single line if there is no such
+  /// field.
   std::optional<std::string> by;
   std::string cost = "step_time";
   /// The values of fields that are fixed by the user. For all other fields that are not drawn, the

@@ -51,8 +51,8 @@ QWidget* FormDelegate::createEditor(QWidget* parent, const QStyleOptionViewItem&
     completer->setFilterMode(Qt::MatchContains);
     completer->setCaseSensitivity(Qt::CaseInsensitive);
     line->setCompleter(completer);
-    // While its list is open, the completer handles the Enter key, and the view does not see the
-    // key. A value that was typed or chosen from the list must not need a second Enter.
+    // While the completer's list is open, the completer handles the Enter key, and the view does
+    // not see the key. A value that was typed or chosen from the list must not need a second Enter.
     const auto finish = [self, line] {
       emit self->commitData(line);
       emit self->closeEditor(line);
@@ -135,7 +135,7 @@ void FormView::finish_edit() {
 
 /// Filters the rows below a row, whose own name does not match. Returns the number of matches.
 int FormView::filter_below(const QModelIndex& parent, const QStringList& words, int depth) {
-  // Messages can be inside each other without end, but users know the fields near the root.
+  // Messages can be nested without limit, but users know the fields near the root.
   constexpr int kDeepest = 4;
   int matches = 0;
   for (int row = 0; row < model_.rowCount(parent); ++row) {

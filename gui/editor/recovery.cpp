@@ -21,7 +21,7 @@ namespace {
 
 constexpr auto kEnding = ".recovery.json";
 
-/// Returns a string that identifies the file, whichever of several paths to it is given.
+/// Returns a string that identifies the file, and is the same for all paths that lead to the file.
 QString identity(const QString& path) {
   const QFileInfo file(path);
   return file.exists() ? file.canonicalFilePath() : file.absoluteFilePath();

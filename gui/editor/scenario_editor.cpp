@@ -217,7 +217,8 @@ void ScenarioEditor::resizeEvent(QResizeEvent* event) {
   const bool is_new = sides_->orientation() != wanted;
   sides_->setOrientation(wanted);
   const bool narrow = wanted == Qt::Vertical;
-  // Next to each other, form and text have the same width; otherwise, the form has most rows.
+  // Side by side, form and text have the same width. If the form is above the text, the form gets
+  // 60 % of the height.
   if (is_new)
     sides_->setSizes(narrow ? QList<int>{600, 400} : QList<int>{width() / 2, width() / 2});
   about_->setFixedHeight((narrow ? 4 : 6) * fontMetrics().lineSpacing());

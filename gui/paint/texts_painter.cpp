@@ -77,7 +77,8 @@ class TextPainter {
       // that its spans are packs.
       if (spans.kind(i) == SpanKind::kPackInFlight && !has_room(box, label))
         label = std::to_string(spans.pack(i));
-      // A beginning, such as "recei…", would be the same for several kinds.
+      // Omit a label that does not fit. Its beginning alone, such as "recei…", would be the same
+      // for several kinds.
       if (!has_room(box, label)) continue;
       const bool faint = scene_.path_only && !is_on_path(path, spans, i);
       draw_on_bar(box, spans.kind(i), label, faint);

@@ -156,9 +156,9 @@ class Picture {
     painter_.drawPolyline(thinned(curves_.bound.points, geometry_));
   }
 
-  /// Draws a polyline in pieces. Draw the line in pieces. Qt would examine all edges of a single
-  /// outline in every row of pixels, which takes seconds for a line with thousands of turns.
-  /// Drawing pieces takes hundredths of a second.
+  /// Draws a polyline in pieces. Qt would examine all edges of a single outline in every row of
+  /// pixels, which takes seconds for a line with thousands of turns. Drawing pieces takes
+  /// hundredths of a second.
   void draw(const QPolygonF& line) {
     constexpr qsizetype kLong = 500;
     if (line.size() < kLong) return painter_.drawPolyline(line);

@@ -11,8 +11,8 @@ class QGridLayout;
 namespace tutti::gui {
 
 /// The controls with which the user configures the plot of a sweep. The user chooses the cost, the
-/// field of the x axis, and the field with one line per value. For each remaining field, the user
-/// chooses one value, or the best value.
+/// field of the x axis, and the field for which the plot has one line per value. For each remaining
+/// field, the user chooses one value, or the best value.
 class SweepChoices : public QWidget {
   Q_OBJECT
 

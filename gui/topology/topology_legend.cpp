@@ -107,7 +107,7 @@ void TopologyLegend::resizeEvent(QResizeEvent* event) {
   fit_height();
 }
 
-/// Sets the height of the lines that the width requires.
+/// Sets the widget's height to the total height of the lines that the legend needs at this width.
 void TopologyLegend::fit_height() {
   QImage nowhere(1, 1, QImage::Format_RGB32);
   QPainter painter(&nowhere);

@@ -7,9 +7,10 @@
 
 namespace tutti::gui {
 
-/// A box in the flame view of the critical path: a part of its time with one cause. The boxes of a
-/// level divide the boxes of the level above: the whole path; computation, communication and other
-/// work; the cause, such as "backward" or "link latency"; the layer, pack or link.
+/// A box in the flame view of the critical path: the time of the path that has one cause. There are
+/// four levels of boxes, and each level divides the boxes of the level above. Level 0 is the whole
+/// path. Level 1 has computation, communication and other work. Level 2 has the causes, such as
+/// "backward" or "link latency". Level 3 has the layers, packs or links.
 struct FlameBox {
   std::string name;
   int level = 0;
@@ -27,7 +28,7 @@ struct FlameBox {
 /// second one begins where the first one ends. Empty if the timelines have no critical path.
 std::vector<FlameBox> path_flame(const Trace& trace);
 
-/// Returns the number of levels of path_flame(), unless it is empty.
+/// The number of levels in the result of path_flame(), unless the result is empty.
 inline constexpr int kFlameLevels = 4;
 
 }  // namespace tutti::gui

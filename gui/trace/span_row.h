@@ -67,8 +67,8 @@ class SpanRow {
 
   /// Returns the part of the time [from, to) that spans cover.
   [[nodiscard]] core::Time busy(core::Time from, core::Time to) const;
-  /// Does the same, if the caller already knows `first` = first_from(from) and `end` =
-  /// first_from(to). Cost: constant.
+  /// Does the same as the function above, for a caller that already knows `first` =
+  /// first_from(from) and `end` = first_from(to). Cost: constant.
   [[nodiscard]] core::Time busy(core::Time from, core::Time to, Index first, Index end) const;
   /// Returns the first span that starts at `t` or later; size() if there is none.
   [[nodiscard]] Index first_from(core::Time t) const { return starts_->first_from(t.count()); }

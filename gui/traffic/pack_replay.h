@@ -31,7 +31,7 @@ class PackReplay {
   static constexpr std::int64_t kMaxSteps = 2'000'000;
 
   /// Returns a replay, positioned before the pack's first step. ERRORS: the pack cannot be
-  /// replayed. The message is a sentence with the reason.
+  /// replayed; the text of the error is a sentence with the reason.
   static core::Expected<std::unique_ptr<PackReplay>> of(std::shared_ptr<const core::Scenario> plan,
                                                         std::shared_ptr<const Traffic> traffic,
                                                         std::int32_t step, std::int32_t pack);

@@ -18,7 +18,7 @@ namespace tutti::gui {
 ///
 /// A computation that is no longer needed can end in two ways. stop() ends it early and still
 /// delivers its result, such as the error "stopped". drop() ends it early and delivers nothing; it
-/// does not wait for the thread, so the user interface stays fluent.
+/// does not wait for the thread, so the user interface stays responsive.
 ///
 /// All functions are called in the owner's thread. `Result` has a default constructor.
 template <class Result>

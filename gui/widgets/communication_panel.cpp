@@ -83,7 +83,7 @@ void CommunicationPanel::look_at_trace() {
   side_->setVisible(two);
   by_worker_->setChecked(trace && devices_with_lanes(*trace, 0) > kDevicesAtFirst);
   matrix_->set_picked(std::nullopt);
-  // The ranks and messages of another timeline would be wrong.
+  // Do not keep the old matrix, which shows ranks and messages of another timeline.
   matrix_->show_words(trace ? tr("computing…") : tr("no messages"));
   update_matrix();
 }
@@ -103,7 +103,7 @@ void CommunicationPanel::update_matrix() {
   const Wanted now = wanted();
   if (shown_ == now) return;
   task_.drop();  // without waiting, so that the view can be moved smoothly
-  // Another kind of ranks has other cells.
+  // If the ranks are of another kind or timeline, the picked cell no longer exists.
   if (shown_ && (shown_->by_worker != now.by_worker || shown_->side != now.side))
     matrix_->set_picked(std::nullopt);
   shown_ = now;

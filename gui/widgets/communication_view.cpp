@@ -102,7 +102,8 @@ double CommunicationView::share_of(double value) const {
 }
 
 Pixel CommunicationView::colour_at(double share) const {
-  // From a tint of the background to the strongest contrast with it, through blue.
+  // The colours range from a tint of the background through blue to the colour with the strongest
+  // contrast to the background.
   const Pixel blue = theme_->load;
   constexpr double kFaintest = 0.15, kMiddle = 0.6;
   if (share <= kMiddle)
@@ -257,7 +258,7 @@ void CommunicationView::paint_names(QPainter& painter) const {
     const QString text = fontMetrics().elidedText(QString::fromStdString(matrix_.ranks[i].name),
                                                   Qt::ElideMiddle, name);
     const QRectF box = box_of({0, i});
-    // A name that is wider than its column begins with it.
+    // A name that is wider than its column begins at the left edge of the column.
     const bool fits = fontMetrics().horizontalAdvance(text) <= box.width();
     painter.drawText(
         QRectF(box.left(), all.top() - line - 1, std::max<double>(box.width(), name), line),

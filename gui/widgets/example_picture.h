@@ -17,7 +17,7 @@
 namespace tutti::gui {
 
 /// A small picture of an example's timeline. Until the example has been simulated, the picture is
-/// an empty frame; if that failed, it states the reason.
+/// an empty frame. If the simulation failed, the picture states the reason.
 class ExamplePicture : public QWidget {
   Q_OBJECT
 
@@ -28,7 +28,7 @@ class ExamplePicture : public QWidget {
   void set_theme(const Theme& theme);
   /// Returns the picture as it is painted; null until the example has been simulated.
   [[nodiscard]] const QImage& image() const { return image_; }
-  /// Returns the reason why there is no picture; empty if there is none.
+  /// Returns the reason why the simulation failed; empty if it has not failed.
   [[nodiscard]] const QString& problem() const { return problem_; }
 
  protected:

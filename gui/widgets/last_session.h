@@ -7,11 +7,12 @@
 
 namespace tutti::gui {
 
-/// The files that a window showed when it was closed, and what it showed of them. Stored in the
-/// user's settings. Timelines of runs are not stored, because they are deleted with the window.
+/// The files that a window showed when it was closed, and the visible range, filter and cursor of
+/// its timeline. Stored in the user's settings. Timelines of runs are not stored, because they are
+/// deleted with the window.
 struct LastSession {
   QString timeline;  ///< the path of the timeline; empty: none
-  QString second;    ///< the path of the timeline that it was compared with; empty: none
+  QString second;    ///< the path of the second timeline of a comparison; empty: none
   QString scenario;  ///< the path of the scenario in the editor; empty: none
   QString sweep;     ///< the path of the sweep; empty: none
   std::optional<TimeRange> range{};  ///< the visible range of the timeline

@@ -8,8 +8,8 @@ class QProgressBar;
 
 namespace tutti::gui {
 
-/// The progress of opening a file, in a box over the middle of its parent, where the user looks.
-/// The box appears only if opening takes longer than a moment. Its button, and Esc, cancel opening.
+/// A box that shows the progress of opening a file, over the middle of its parent widget. The box
+/// appears only if opening takes longer than a moment. Its button, and Esc, cancel opening.
 class OpenProgress : public QFrame {
   Q_OBJECT
 

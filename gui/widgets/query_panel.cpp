@@ -317,7 +317,7 @@ bool QueryPanel::eventFilter(QObject* watched, QEvent* event) {
                      key->modifiers() & Qt::ControlModifier;
   const bool escape = key->key() == Qt::Key_Escape && is_running();
   if (!enter && !escape) return QWidget::eventFilter(watched, event);
-  // Other actions of the window have these keys, too.
+  // Accept these keys here, because other actions of the window have the same shortcuts.
   event->accept();
   if (event->type() == QEvent::KeyPress) enter ? run() : stop();
   return true;

@@ -17,8 +17,9 @@ namespace {
 
 constexpr const char* kEmptyText = "empty text";  // a property of the table
 
-/// A table that gets the keys which move in it, although the window has actions with these keys. It
-/// frames itself while it has the focus, since a table without a current cell does not show it.
+/// A table whose navigation keys have priority over the window's actions with the same keys. The
+/// table paints a frame while it has the focus, since Qt does not show the focus of a table without
+/// a current cell.
 class KeyboardTable : public QTableWidget {
  public:
   KeyboardTable(int rows, int columns) : QTableWidget(rows, columns) {

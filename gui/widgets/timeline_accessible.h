@@ -6,7 +6,7 @@ class TimelineView;
 
 /// Makes timelines readable for screen readers: a timeline is a list whose items are the spans in
 /// view that are at least some pixels wide (TimelineView::readable_spans()). Each item has the
-/// words, the duration and the box of its span. Must be called before the first timeline is
+/// description, the duration and the box of its span. Must be called before the first timeline is
 /// created; later calls do nothing.
 void make_timelines_accessible();
 

@@ -359,9 +359,10 @@ void ComparisonPanel::report_listed() {
   } else if (listed_.empty()) {
     words_->setText(tr("no differences: all compared durations are equal"));
   } else {
-    words_->setText(tr("bars of %1s: at the bottom if %2 is longer, at the top if it is shorter; "
-                       "full from 25 %")
-                        .arg(text_of(comparison_->apart), second));
+    words_->setText(
+        tr("bars of %1s: at the bottom where %2 takes longer, at the top where it takes "
+           "less time; bars of 25 % or more have the full height")
+            .arg(text_of(comparison_->apart), second));
   }
   words_->setToolTip(words_->text());
 }

@@ -87,7 +87,8 @@ MainWindow::MainWindow(Executors executors)
   connect(view_, &TimelineView::cursor_moved, this, &MainWindow::report_cursor);
   connect(view_, &TimelineView::range_changed, this, &MainWindow::report_range);
   connect(view_, &TimelineView::lines_changed, this, [this] {
-    // Other rows may count. Another message in the status bar stays.
+    // The rows to which the description of the range refers may have changed, so update it. If the
+    // status bar shows another message, keep that message.
     if (view_->range() && !range_words_.isEmpty() && status_text_ == range_words_) report_range();
   });
   connect(overview_, &OverviewStrip::range_wanted, view_, &TimelineView::glide_to);

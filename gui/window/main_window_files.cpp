@@ -73,8 +73,8 @@ void MainWindow::reload() {
   compared_range_ = view_->view().range();
 }
 
-/// Reloads the scenario if its reload is offered, and the timeline, unless only the scenario has
-/// changed.
+/// Reloads the scenario if the editor offers to reload it. Reloads the timeline unless only the
+/// scenario has changed.
 void MainWindow::reload_changed() {
   const bool is_scenario_offered = session_->isVisible() && session_->notice().isVisible();
   if (is_scenario_offered) session_->notice().button().click();

@@ -47,14 +47,14 @@ class AsyncServers {
   /// of these steps.
   void prepare(std::int32_t first, std::int32_t count, Collectives& collectives);
   /// Starts the CPU's part in all collectives that begin with a message from a peer: requests and
-  /// pushes that the CPU receives, and reads that it only forwards.
+  /// pushes that the CPU receives, and reads that the CPU only forwards.
   void begin(Collectives& collectives);
   void close(Collectives& collectives);
 
   /// Returns the number of (rank, collective) pairs that this process has to complete in one
   /// training step.
   [[nodiscard]] std::int64_t parts_of_step() const;
-  /// Returns the tag of this worker's collective for the plan's pack.
+  /// Returns the tag of this worker's collective for pack `pack` of the plan.
   [[nodiscard]] CollectiveTag tag(std::int32_t step, int pack) const;
   /// Returns the index of the pack that the collective with this tag transfers; nullopt if the
   /// collective is a request for a read, which transfers no data.

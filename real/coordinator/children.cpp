@@ -63,8 +63,8 @@ Expected<void> Children::start(const ChildOrder& order) {
 
 bool end_with_parent(pid_t parent) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  // If the parent died before this call, the kernel sends no signal. The function getppid() detects
-  // this case, because it then returns another process.
+  // If the parent died before this call, the kernel sends no signal. In this case, getppid()
+  // returns the id of another process.
   return ::getppid() == parent;
 }
 

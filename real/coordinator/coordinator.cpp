@@ -176,7 +176,7 @@ void Coordinator::begin_timeline() {
   sink_.begin(info);
   for (const std::string& note : core::recording_notes(record_, *scenario_.cluster))
     sink_.note(note);
-  // Both cost time, which the measured times include.
+  // Authentication codes and TLS cost time, which is included in the measured times.
   if (options_.integrity) sink_.note("messages between workers had authentication codes");
   if (options_.gathering.tls)
     sink_.note(options_.gathering.tls->mode() == TlsMode::kSecret
@@ -245,7 +245,7 @@ Expected<void> Coordinator::start_workers() {
     // Workers that the coordinator starts on this machine join over loopback. Workers on other
     // machines connect to these local workers at the coordinator's own address.
     order.join.host = "127.0.0.1";
-    order.listen = "0.0.0.0:0";  // opens no more than the user has opened
+    order.listen = "0.0.0.0:0";  // the user has already let the coordinator listen at all addresses
   }
   for (order.worker = 0; order.worker < count; ++order.worker) {
     if (auto started = children_.start(order); !started) return started;

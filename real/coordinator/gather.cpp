@@ -214,7 +214,7 @@ class Gatherer {
 
   /// Returns true if a worker that joins from `from` may listen at `host`: at the same address; at
   /// another address of this machine, if the worker is on this machine; or in a network that the
-  /// user has allowed. No worker can send the others elsewhere.
+  /// user has allowed. No worker can thus make other workers connect to any other address.
   [[nodiscard]] bool may_listen_at(const std::string& from, const std::string& host) const {
     const auto number = ipv4_number(host);
     if (!number) return false;

@@ -50,8 +50,9 @@ struct Gathering {
 core::Expected<void> gather(WorkerSet& worker_set, Children& children, const Gathering& gathering,
                             const Listener& listener, const RunId& run);
 
-/// Informs processes that are about to join that the run is cancelled, with the reason `why`. Waits
-/// at most ten seconds until `others` processes have connected and been informed.
+/// Informs processes that are about to join that the run is cancelled, with the reason `why`.
+/// `others` is the number of these processes. Waits until all of them have connected and been
+/// informed, but at most ten seconds.
 void refuse_joiners(const Gathering& gathering, std::size_t others, const Listener& listener,
                     const core::Error& why);
 

@@ -26,9 +26,10 @@ struct WorkerPart {
   std::function<std::int64_t(std::int64_t)> to_ours;
 };
 
-/// Merges the workers' records of each training step into one timeline. The gaps between the steps
-/// of a batch are kept. Each batch is placed directly after the previous batch, because the time
-/// between batches is spent on new inputs and on comparing results.
+/// Merges the workers' records of each training step into one timeline. Steps run in batches;
+/// results are compared after each batch. The gaps between the steps of a batch are kept. Each
+/// batch is placed directly after the previous batch, because the time between batches is spent on
+/// new inputs and on comparing results.
 class StepMerger {
  public:
   /// `time_scale`: the factor by which the emulation slows the scenario down; 0: nothing is

@@ -19,7 +19,7 @@ using core::Expected;
 
 namespace {
 
-/// The memory that all workers need together, if all of them run on one machine.
+/// The maximum number of workers that the coordinator starts on this machine.
 constexpr std::int64_t kMaxHere = 64;
 
 Expected<void> problems_of(const core::Scenario& scenario, const Gathering& gathering,

@@ -306,8 +306,9 @@ std::optional<Error> WorkerSet::standstill() const {
   if (!waiting) return std::nullopt;  // all of them wait for the coordinator
   return failed(
       *waiting, ProblemCode::kTimeout,
-      fmt::format("reports: no progress for {:.3g} s, although no worker has pending work: {}",
-                  seconds(members_[*waiting].still), members_[*waiting].stands));
+      fmt::format(
+          "reports: no progress for {:.3g} s, and no worker has work that can end the wait: {}",
+          seconds(members_[*waiting].still), members_[*waiting].stands));
 }
 
 Error WorkerSet::find_cause() {

@@ -176,8 +176,8 @@ bool CudaDevices::succeeded(int error, const std::string& doing, const Gpu* gpu)
   return failure_.empty();
 }
 
-/// The pages of this memory take no physical memory before their first access. A page uses no
-/// memory before its first access.
+/// Returns host memory in place of device memory, after an error. A page uses no physical memory
+/// before its first access.
 std::byte* CudaDevices::substitute(std::int64_t bytes) {
   void* const memory = ::mmap(nullptr, static_cast<std::size_t>(bytes), PROT_READ | PROT_WRITE,
                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

@@ -270,8 +270,9 @@ void EmulatedNetwork::give_back(const MessagePointer& message, Ticket ticket) {
   }
 }
 
-/// The first link has transferred the whole message, so the interpreter's memory is freed. If the
-/// message has not reached the last link of this worker, its content is copied first.
+/// Called when the first link has transferred the whole message. Lets the interpreter reuse the
+/// memory of the message. If the message has not reached the last link of this worker, its content
+/// is copied first.
 void EmulatedNetwork::leave_sender(const MessagePointer& message) {
   message->buffer_free = true;
   if (!message->local && !message->handed_over) {

@@ -228,7 +228,7 @@ void Cycles::copy(const Fused& fused, std::size_t replica, bool out) {
     std::byte* const data = hooks_.data(fused.batch->step, p, replica);
     if (out) {
       devices_.copy_now(data, at, c.bytes().count());
-    } else {  // copies from input to input, wherever they are in their buffers
+    } else {  // the input may begin at an offset in either buffer
       devices_.copy_now(at + fused.collective->contract().input_shift * item,
                         data + c.contract().input_shift * item, c.bytes().count());
     }

@@ -66,8 +66,8 @@ double half_factor(std::uint64_t bits, const Reduced& reduced, Rank rank, std::i
 }
 
 /// Returns an integer that is so small that no partial sum needs more bits than the type has. If
-/// there are very many ranks, only only a limited number of ranks have a value other than 0, and
-/// these ranks differ from element to element.
+/// there are very many ranks, only a limited number of ranks have a value other than 0, and these
+/// ranks differ from element to element.
 double half_summand(std::uint64_t bits, const Reduced& reduced, Rank rank, std::int64_t element) {
   const std::int64_t largest_sum = std::int64_t{1} << significand_bits(reduced.type);
   const std::int64_t below = std::max<std::int64_t>(2, largest_sum / reduced.contributors);

@@ -19,7 +19,8 @@ constexpr char kWelcome = 0;
 constexpr char kSecretDiffers = 1;
 constexpr char kRunDiffers = 2;
 constexpr char kTlsDiffers = 3;
-/// The greeting has the purpose in the lower and the setting of TLS in the upper half of a byte.
+/// One byte of the greeting has the purpose in its lower half, and the setting of TLS in its upper
+/// half.
 constexpr int kTlsShift = 4;
 constexpr int kPurposeBits = (1 << kTlsShift) - 1;
 static_assert(kGreetingBytes == 81 && kChallengeBytes == 88);

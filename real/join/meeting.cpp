@@ -30,8 +30,9 @@ namespace {
 
 constexpr std::chrono::seconds kOneTry{10};
 
-/// Returns the rest of a message that a listener does not know the secret or belongs to another
-/// run, if the listener has stated another version: these errors may then be due to the versions.
+/// Returns the end of the error message about a listener that has another secret, or belongs to
+/// another run. If the listener has stated an incompatible version, which may be the cause of these
+/// errors, the end names both versions; otherwise, it is empty.
 std::string or_another_version(const Reception::Event& event) {
   if (event.stated_version.empty() || is_compatible(event.stated_version)) return "";
   return fmt::format(" or is another version of Tutti (theirs: {}, ours: {})", event.stated_version,
@@ -225,7 +226,8 @@ class Mesh {
     return {};
   }
 
-  /// Reads a control message of one byte, and no further. Returns nullopt if none arrives in time.
+  /// Reads a control message of one byte, and leaves all later bytes unread. Returns nullopt if
+  /// none arrives in time.
   Expected<std::optional<std::size_t>> read_number(Connection& connection,
                                                    const std::function<Expected<void>()>& idle) {
     FrameReader reader(1, connection.keys().receive);

@@ -31,10 +31,10 @@ struct CoordinatorFound {
 
 /// Connects to the coordinator. Repeats failed attempts until time `until`, since the coordinator
 /// may start later than its workers. `where` is called for each attempt, and returns nothing while
-/// the address is unknown. If the coordinator at a stale appointment refuses the connection, only a
-/// different appointment is tried. `tls`: the settings of TLS; null: none.
-/// ERRORS: no coordinator answers; the coordinator has another secret, setting of TLS or version of
-/// Tutti; `stop` returns true.
+/// the address is unknown. If the coordinator at an appointment that may be stale refuses the
+/// connection, this appointment is not tried again. `tls`: the settings of TLS; null: none. ERRORS:
+/// no coordinator answers; the coordinator has another secret, setting of TLS or version of Tutti;
+/// `stop` returns true.
 core::Expected<CoordinatorFound> find_coordinator(
     const std::function<std::optional<Appointment>()>& where, std::int32_t worker,
     Reception::Clock::time_point until, const std::function<bool()>& stop,

@@ -53,7 +53,7 @@ class Reception {
   };
 
   /// `listener`: the socket that accepts connections; null if all connections are made by reach().
-  /// REQUIRES: it outlives this object.
+  /// REQUIRES: `listener` outlives this object.
   Reception(Options options, const Listener* listener)
       : options_(std::move(options)), listener_(listener) {
     options_.self.tls = mode();

@@ -2,10 +2,11 @@
 // through a BIO whose functions are send() and recv() without waiting and without SIGPIPE. With
 // `--tls secret`, the two ends have a pre-shared key that the handshake of Tutti has derived for
 // this connection. TLS adds a Diffie-Hellman exchange, so whoever learns the secret later cannot
-// decrypt a recording. With certificates, both ends show one, and accept those that the authority
-// has signed. Tickets are off, because no connection is resumed. A connection that ends without a
-// close alert is an ordinary end here: control connections end with explicit messages, and the
-// messages between workers have lengths, so a cut is noticed above TLS.
+// decrypt a recording. With certificates, each end shows its certificate, and accepts only a
+// certificate that the authority has signed. Tickets are off, because no connection is resumed. A
+// connection that ends without a close alert is an ordinary end here: control connections end with
+// explicit messages, and the messages between workers have lengths, so Tutti notices a truncated
+// stream without the help of TLS.
 
 #include "real/join/tls.h"
 
@@ -60,8 +61,8 @@ std::string cannot_open(const std::string& path) {
   return file ? "" : std::strerror(errno);
 }
 
-/// Is called for the passphrase of an encrypted key. By default, OpenSSL would ask the user for it,
-/// in every process of the run.
+/// Called by OpenSSL to get the passphrase of an encrypted key. By default, OpenSSL would ask the
+/// user for it, in every process of the run.
 int refuse_passphrase(char*, int, int, void* requested) {
   *static_cast<bool*>(requested) = true;
   return -1;
@@ -239,7 +240,8 @@ struct Tls::State {
   SessionKeys keys;
   Wire wire;
   SSL* ssl = nullptr;
-  mutable std::mutex mutex;  ///< OpenSSL does not allow to read and write at the same time
+  mutable std::mutex mutex;  ///< held while OpenSSL reads or writes, because it cannot do both at
+                             ///< the same time
   bool negotiated = false;
   std::string to_send;  ///< the rest of the binding code
   std::string got;
@@ -380,7 +382,8 @@ ssize_t Tls::write(const void* bytes, std::size_t size) {
       SSL_key_update(s.ssl, SSL_KEY_UPDATE_NOT_REQUESTED) == 1)
     s.records = 0;
   if (written != 0 || size == 0) return written;
-  // The other end has closed TLS, and the connection has ended. ::send() never returns 0.
+  // The other end has closed TLS, and the connection has ended. Report this in the same way as
+  // ::send(), which never returns 0.
   errno = EPIPE;
   return -1;
 }

@@ -27,7 +27,8 @@ class Timers {
   void at(Clock::time_point when, Action action);
 
   /// Runs the actions that are due, in order of their times. Actions with equal times run in the
-  /// order of the calls of at(). Calls `after` after each action. Cost: log n each.
+  /// order of the calls of at(). Calls `after` after each action. Cost of each action: logarithmic
+  /// in the number of pending actions.
   void run_due(const std::function<void()>& after);
   /// Returns the time at which the next action is due; max() if there is no action.
   [[nodiscard]] Clock::time_point next() const {

@@ -247,8 +247,8 @@ struct ShmTransport::State {
     for (Peer* const peer : others) peer->out->wait_for_room(false);
   }
 
-  /// Checks for closed connections. A connection is closed when its process ends. They carry no
-  /// data.
+  /// Checks for closed connections. The connections carry no data, and close when the peer's
+  /// process ends.
   void look_after_peers() {
     if (::poll(sockets.data(), sockets.size(), 0) <= 0) return;
     for (std::size_t i = 0; i < others.size(); ++i) {
@@ -330,11 +330,12 @@ Expected<void> ShmTransport::poll(Clock::time_point until) {
   const bool had_local = !s.local.flushed();
   if (had_local) static_cast<void>(s.local.poll({}));
   bool moved = s.move() || had_local;
-  // Reading the clock takes as long as a short message.
+  // Without a time limit, do not read the clock before the first attempts, because reading the
+  // clock takes as long as a short message.
   const bool patient = until == Clock::time_point::max();
   if (s.polls_without_wake > 0 && (!moved || ++s.polls_without_wake > kMaxPollsBeforeWake)) {
     s.wake_peers();
-    moved = moved || !patient;  // the caller may have waited for this only: see flushed()
+    moved = moved || !patient;  // the caller may wait only until peers are woken (see flushed())
   }
   if (!moved && patient) {
     if (s.crowded) ::sched_yield();

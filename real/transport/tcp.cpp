@@ -119,8 +119,8 @@ struct TcpTransport::State {
     }
 
    private:
-    /// TLS wants a rejected record again, so its bytes are kept. They are still the first bytes of
-    /// the queue.
+    /// If OpenSSL rejects a record, the same record must be passed to OpenSSL again, so its bytes
+    /// are kept in `record`. The bytes also remain at the front of the queue.
     ssize_t send_record(const iovec* parts, int count) {
       std::size_t room = record.empty() ? kRecord : 0;
       for (int i = 0; i < count && room > 0; ++i) {
@@ -294,7 +294,8 @@ struct TcpTransport::State {
         std::min(stream.buffer.size() - stream.end, missing > 0 ? kHeaderBytes : kAhead);
     requested = missing + room;
     if (stream.tls) {
-      // A read returns at most one record, so a short read does not mean that there is no more.
+      // A read returns at most one record, so a short read does not mean that no more data is
+      // available.
       requested = 0;
       return missing > 0 ? stream.tls->read(stream.target + stream.done, missing)
                          : stream.tls->read(stream.buffer.data() + stream.end, room);
@@ -531,7 +532,8 @@ bool TcpTransport::send(const Piece& piece, const std::byte* payload, Ticket tic
   State::Stream& stream = peer->write_on();
   stream.add({encode({Header::Kind::kPiece, piece}), payload,
               static_cast<std::size_t>(piece.length), ticket});
-  // Receiver::sent() is called only inside poll(), for sends that have left before.
+  // If the message is written completely here, Receiver::sent() is not called for it. If earlier
+  // messages are queued, poll() writes this message later, and then calls Receiver::sent().
   if (stream.queue.size() == 1) state_->write(*peer, stream);
   if (stream.queue.empty()) return true;
   stream.queue.back().has_ticket = true;

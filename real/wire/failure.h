@@ -16,8 +16,8 @@ const core::ProblemKind& kind_of(const core::Error& error);
 
 void write_failure(const core::Error& error, proto::Failure& failure);
 
-/// Returns, as an error, a failure that the other end of the connection reported. An unknown code
-/// is converted to `invalid`. A negative worker means that no worker is at fault. The function
+/// Converts a failure that the other end of the connection reported to an error. An unknown code is
+/// converted to `invalid`. A negative worker means that no worker is at fault. The function
 /// peer_text() makes the error's text safe to print.
 core::Error error_of(const proto::Failure& failure);
 

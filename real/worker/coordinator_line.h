@@ -31,10 +31,10 @@ class CoordinatorLine {
   void begin_heartbeat(std::chrono::milliseconds interval);
   /// Sets the activity that heartbeats report. REQUIRES: begin_heartbeat() was called.
   void now_doing(std::string what);
-  /// Reports a standstill that began at `since`; nullopt: this process makes progress. In a
-  /// standstill, the process moves no data and has no pending timers. `where` returns a text that
-  /// describes what the run waits for; it is called once per standstill. REQUIRES:
-  /// begin_heartbeat() was called.
+  /// Reports a standstill that began at `since`. If `since` is nullopt, reports that this process
+  /// makes progress. In a standstill, the process moves no data and has no pending timers. `where`
+  /// returns a text that describes what the run waits for; `where` is called once per standstill.
+  /// REQUIRES: begin_heartbeat() was called.
   void set_standstill(std::optional<Clock::time_point> since,
                       const std::function<std::string()>& where);
 
@@ -87,7 +87,8 @@ class CoordinatorLine {
   bool gone_ = false;
 };
 
-/// Returns the error for a message of the coordinator that came instead of `what`.
+/// Returns the error for an unexpected message from the coordinator. `what` is the message that was
+/// expected, such as "an assignment".
 core::Error not_due(const std::string& what);
 
 }  // namespace tutti::real

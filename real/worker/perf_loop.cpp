@@ -123,7 +123,7 @@ Expected<WorkerStep> PerfLoop::run(const std::function<bool()>& idle) {
   return step;
 }
 
-/// Executes a barrier. Executes a barrier: returns when all ranks have arrived at it.
+/// Executes a barrier: returns when all ranks have arrived at the barrier.
 Expected<void> PerfLoop::barrier(const std::function<bool()>& idle) {
   if (!barrier_) return {};
   TUTTI_CHECK(is_barrier(iteration_), "iteration {} is not a barrier", iteration_);

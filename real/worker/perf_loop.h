@@ -23,14 +23,14 @@ namespace tutti::real {
 /// OSU benchmarks).
 ///
 /// A synchronising collective does not complete on any rank before it has begun on all ranks. If
-/// the benchmarked collective synchronises, a peer is at most one iteration ahead. To accept
-/// messages of a peer that is ahead, the next iteration is opened before messages of the current
-/// iteration are taken from the transport. Each iteration of a collective that synchronises is also
-/// a barrier. The check after the first iteration takes longer on some peers than on others, so at
-/// least one untimed iteration always runs between this check and the timed iterations. In a
-/// collective that does not synchronise, a rank such as the root of a broadcast may be ahead by as
-/// much data as the transport can buffer, as in nccl-tests. Small all-reduces before and after the
-/// timed iterations then serve as barriers.
+/// the benchmarked collective synchronises, a peer is at most one iteration ahead of this process.
+/// To accept messages of a peer that is ahead, the next iteration is opened before messages of the
+/// current iteration are taken from the transport. Each iteration of a collective that synchronises
+/// is also a barrier. The check after the first iteration takes longer on some peers than on
+/// others, so at least one untimed iteration always runs between this check and the timed
+/// iterations. In a collective that does not synchronise, a rank such as the root of a broadcast
+/// may be ahead by as much data as the transport can buffer, as in nccl-tests. Small all-reduces
+/// before and after the timed iterations then serve as barriers.
 class PerfLoop : private InterpreterListener {
  public:
   /// `maker` creates the object that executes collectives. If `maker` is empty, the interpreter

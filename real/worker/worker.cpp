@@ -301,7 +301,7 @@ class Worker {
     if (run_) report_reads(*ready.mutable_ready());
     if (auto sent = line_.send(ready); !sent) return tl::make_unexpected(sent.error());
     now_doing("waiting for other workers");
-    // Serve peers that have already begun. The coordinator detects lost peers.
+    // Serve peers that have already begun the step. The coordinator detects lost peers.
     line_.set_standstill(Clock::now(), [] { return std::string(); });
     auto message = line_.next(longest_silence(patience_), serve);
     line_.set_standstill(std::nullopt, {});

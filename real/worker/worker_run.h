@@ -43,11 +43,12 @@ struct WorkerOptions {
 using CollectivesMaker =
     std::function<std::unique_ptr<Collectives>(InterpreterListener& listener, bool watch_steps)>;
 
-/// Executes the training steps of a run on one worker. A runner executes the tasks of each replica.
-/// The worker's CPU also takes part if packs use it. On some devices (Devices::compute()), kernels
-/// replay the computation. On other devices, computation is replayed by a timer (the compute stream
-/// is busy, the core is idle), or by a thread that keeps a core busy. Communication therefore
-/// overlaps computation, as in real training.
+/// Executes the training steps of a run on one worker. Each replica has a runner
+/// (core/plan/runner.h), which executes the replica's tasks. The worker's CPU also takes part if
+/// packs use it. On some devices (Devices::compute()), kernels replay the computation. On other
+/// devices, computation is replayed by a timer (the compute stream is busy, the core is idle), or
+/// by a thread that keeps a core busy. Communication therefore overlaps computation, as in real
+/// training.
 ///
 /// Training steps run in batches. Within a batch, a replica begins a step when its own previous
 /// step has ended, even if other replicas are behind. In real training and in the simulator,

@@ -25,7 +25,8 @@ namespace tutti::sim {
 /// of the engines could change simulated times.
 class CollectiveEngines {
  public:
-  /// `listener` is notified about all collectives, by their handles.
+  /// `listener` receives the notifications about all collectives, which name collectives by their
+  /// handles.
   CollectiveEngines(Network& network, Devices& devices, EventQueue& events, Ties& ties,
                     CollectiveListener& listener, bool watch_steps);
   // Not copyable, because the ports (struct Port) point to this object.

@@ -132,13 +132,15 @@ void StagedCollectives::call_nccl(const Call& call) {
   if (communicator.calls.size() == 1) begin(worker);
 }
 
-/// Begins the first operation of a communicator's calls. The communicator is free.
+/// Begins the first operation in the queue of the worker's communicator. REQUIRES: the communicator
+/// executes no other operation.
 void StagedCollectives::begin(std::int32_t worker) {
   const Communicator& communicator = communicators_.at(worker);
   const auto [whole, stage, last, at] = communicator.calls.front();
   const CollectivePart& part = whole->parts->all[stage];
-  // The launch of the first stage was complete when its last replica arrived. If this launch began
-  // before the communicator was free, the operation is launched when the communicator is free.
+  // When the last replica arrives at the first stage, the launch of this stage is complete. If this
+  // launch began while the communicator was busy, it counts as begun when the communicator became
+  // free.
   Time begins = at + launch_of(*whole->parts, stage);
   if (communicator.free)
     begins = std::max(begins, *communicator.free + part.collective.nccl->launch);
@@ -198,7 +200,8 @@ StepDone StagedCollectives::of_whole(const Part& part, const StepDone& step) {
   const core::Schedule& all = *whole.collective->schedule;
   const auto place = [&](Rank rank, Lane& lane, std::int64_t& index) {
     const Lane in_whole = lanes_before(*whole.parts, part.stage, rank) + lane;
-    // Add the number of steps that wait for the previous stage, which the part's schedule lacks.
+    // In the whole schedule, a lane begins with steps that wait for the previous stage. The part's
+    // schedule does not have these steps, so add their number.
     index += all.steps(rank, in_whole) - own.steps(rank, lane);
     lane = in_whole;
   };

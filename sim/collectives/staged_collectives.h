@@ -60,7 +60,7 @@ class StagedCollectives final : public CollectiveEngine {
   /// Returns the total number of pieces (timed_collectives.h) of all NCCL parts, over all workers.
   static std::int64_t pieces_of(const core::CollectiveParts& parts);
 
-  /// From now on, reports to `ties` each resource that an event requests.
+  /// From now on, reports to `ties` each resource that an event requests (sim/folding/ties.h).
   void watch(Ties& ties) { ties_ = &ties; }
 
  private:
@@ -109,8 +109,8 @@ class StagedCollectives final : public CollectiveEngine {
     std::optional<core::Time> free = std::nullopt;
   };
 
-  /// All parts that one of the other two engines executes. The key of `of` is the instance number
-  /// in that engine.
+  /// All parts that one other engine (the interpreter or TimedCollectives) executes. The keys of
+  /// `of` are the instance numbers in that engine.
   struct Parts : CollectiveListener {
     explicit Parts(StagedCollectives& s) : staged(s) {}
     void rank_done(std::uint32_t instance, core::Rank rank, core::Time now,

@@ -3,15 +3,15 @@
 // NCCL collectives that are not simulated message by message. NCCL's cost model predicts the
 // duration of the whole collective instead (core/nccl/collective_time.h, decision 33).
 //
-// Such a collective begins when its last rank arrives. After the time `delay`, the data moves in n
-// equal pieces. Each piece takes 1/n of the predicted `work`. A piece occupies each link of the
-// collective for 1/n of the time for which the whole collective needs this link. If a link is busy
-// with other traffic, the piece waits for the link, and so does the whole collective. The same
-// happens in a real ring or tree, whose ranks wait for their neighbours. Without competing traffic,
-// a collective therefore takes exactly the predicted time. If two collectives need the full
-// bandwidth of the same link, their pieces use the link alternately. All ranks complete at the same
-// time. If a collective uses NCCL only inside workers (staged_collectives.h), the part of each
-// worker is simulated in this way.
+// Such a collective begins when its last rank arrives. After the time CollectiveTime::delay, the
+// data moves in n equal pieces. Each piece takes 1/n of CollectiveTime::work, the predicted time
+// for moving data. A piece occupies each link of the collective for 1/n of the time for which the
+// whole collective needs this link. If a link is busy with other traffic, the piece waits for the
+// link, and so does the whole collective. The same happens in a real ring or tree, whose ranks wait
+// for their neighbours. Without competing traffic, a collective therefore takes exactly the
+// predicted time. If two collectives need the full bandwidth of the same link, their pieces use the
+// link alternately. All ranks complete at the same time. If a collective uses NCCL only inside
+// workers (staged_collectives.h), the part of each worker is simulated in this way.
 
 #include <cstdint>
 #include <functional>
@@ -127,8 +127,8 @@ class TimedCollectives final : public CollectiveEngine {
   EventQueue& events_;
   /// The links that the data of a collective uses. The key consists of the address of a schedule,
   /// which many collectives share, and the number of the group or worker. For a collective inside a
-  /// worker, the schedule is that of its routes. A new schedule may have the same address as a
-  /// deleted schedule, so `of` is checked.
+  /// worker, the schedule is Collective::nccl_ways, whose routes determine the links. A new
+  /// schedule may have the same address as a deleted schedule, so `of` is checked.
   std::map<std::pair<const core::Schedule*, std::int64_t>, KnownLinks> links_;
   /// The links of the last collective. Consecutive collectives often use the same links.
   std::shared_ptr<const core::NcclLinks> last_links_;

@@ -15,10 +15,10 @@
 // threads of the device, each of which executes one operation at a time. These three quantities are
 // stored as integer sums that never decrease.
 //
-// When communication begins to use a multiprocessor, memory or a thread at time t, this slows down
-// tasks after t. The arrival of bytes at time t slows down tasks before t. The order of
-// simultaneous events therefore has no effect, if the ends of earlier tasks are handled before
-// arrivals.
+// If communication begins to use a multiprocessor, memory or a thread at time t, computation is
+// slower after t. If bytes arrive at time t, computation was slower before t. The order of
+// simultaneous events therefore has no effect, provided that a task that ends at time t is handled
+// before bytes that arrive at time t.
 
 #include <cstdint>
 

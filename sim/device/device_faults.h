@@ -8,8 +8,8 @@
 
 namespace tutti::sim {
 
-/// The devices that are slow during some interval of the run, and the workers that are lost during
-/// the run.
+/// The devices that are slow during some interval of the run, the devices whose hosts launch
+/// kernels late, and the workers that are lost during the run.
 class DeviceFaults {
  public:
   DeviceFaults() = default;
@@ -43,8 +43,8 @@ class DeviceFaults {
     return duration;
   }
 
-  /// Returns the time for which `device` idles because its host launches kernels late, before a
-  /// backward segment or, if `segment` is -1, before the forward pass.
+  /// Returns the time for which `device` idles because its host launches kernels late, before the
+  /// backward segment with index `segment` or, if `segment` is -1, before the forward pass.
   [[nodiscard]] core::Time late(core::PartId device, std::int32_t segment) const {
     core::Time sum;
     const auto entries = late_.find(device.worker);

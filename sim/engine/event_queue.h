@@ -48,8 +48,8 @@ enum class EventKind : std::uint32_t {
              ///< packs that this round released start
   kShare,    ///< `a`: stamp, by which FairLinks recognises outdated events; handled after all other
              ///< events of the same time
-  kReleased,  ///< `a`: number of an occupation of a link by an NCCL
-              ///< collective, which ends; numbered together with messages
+  kReleased,  ///< `a`: number of the occupation of a link by an NCCL collective that ends;
+              ///< occupations and messages share one numbering
   kStage,     ///< `a`: instance of TimedCollectives that begins to execute a part of
               ///< StagedCollectives, `b`: rank that arrived last
 };

@@ -27,7 +27,7 @@ class Ties {
   /// Must be called before an event is handled. `order` is the key of the event (Event::order). If
   /// another worker caused the event, comes_from() must be called, too.
   void begin(std::uint64_t order) { now_ = {lane_of_order(order), 0}; }
-  /// Records that a worker at this distance (core::Peer::away) caused the current event.
+  /// Records that a worker at the distance `away` (core::Peer::away) caused the current event.
   void comes_from(std::int32_t away) { now_.away = away; }
   /// Records that the current event requests this network resource or device, or opens a
   /// collective, at `now`.

@@ -64,8 +64,8 @@ class CollectiveEngine {
   /// collective, CollectiveEngines uses the last of them in its list.
   [[nodiscard]] virtual bool takes(const core::Collective& collective) const = 0;
   /// Registers the links that the collective will use. Must be called before the first message of
-  /// the run. With many ranks, this takes minutes. Therefore `go_on` is called regularly, and
-  /// expect() stops if `go_on` returns false.
+  /// the run. With many ranks, expect() may take minutes, so it calls `go_on` regularly, and stops
+  /// if `go_on` returns false.
   virtual void expect(const core::Collective& collective, const GoOn& go_on) = 0;
   /// Creates an instance of a collective and returns its number. The instance executes nothing
   /// until its ranks start. REQUIRES: `collective` and `listener` outlive the instance.
@@ -80,7 +80,8 @@ class CollectiveEngine {
   /// Returns the work that this engine has done so far, in the unit of sim::work_of()
   /// (sim/collectives/collective_engines.h).
   [[nodiscard]] virtual std::int64_t work_done() const = 0;
-  /// Returns true if Rounds visits all state of this engine on which future events depend.
+  /// Returns true if class Rounds, which compares states to detect repeated rounds, visits all
+  /// state of this engine on which future events depend.
   [[nodiscard]] virtual bool state_is_visited() const = 0;
 
  protected:

@@ -51,7 +51,7 @@ class Interpreter final : public CollectiveEngine {
                 "steps are observed, but the network keeps no causal chains");
   }
 
-  /// From now on, reports to `ties` each resource that an event requests.
+  /// From now on, reports to `ties` each resource that an event requests (sim/folding/ties.h).
   void watch(Ties& ties) { ties_ = &ties; }
 
   /// The limit on the number of lanes of one collective, summed over all its ranks.

@@ -14,8 +14,8 @@ namespace {
 /// Reductions and copies outside a collective's kernel are not included, because Devices counts
 /// them.
 struct Crossings {
-  std::int64_t arriving = 0;  ///< accesses before the step begins, because its message arrives
-  std::int64_t then = 0;
+  std::int64_t arriving = 0;  ///< accesses while the step's message arrives, before the step begins
+  std::int64_t then = 0;      ///< accesses of the step itself
 };
 
 /// Returns the memory accesses of a step. If a kernel executes the step, its message is written to
@@ -39,7 +39,8 @@ Crossings crossings(StepKind kind, std::int32_t operands, bool by_kernel) {
     case StepKind::kCopy:
     case StepKind::kScale: return {0, by_kernel ? 2 : 0};
     case StepKind::kReduce: return {0, by_kernel ? operands + 1 : 0};
-    case StepKind::kSwitchReduce: return {};  // does not go through the device's memory in this way
+    // the switch reduces, and no device accesses its memory as above
+    case StepKind::kSwitchReduce: return {};
   }
   return {};
 }

@@ -62,8 +62,8 @@ FairShare::Link FairLinks::threads(core::ResourceId id, const core::HostEndpoint
 }
 
 /// Adds a route for a segment. `narrowest` is the minimum bandwidth of the segment's links. If a
-/// message is slower than this even without competing traffic, the route limits the rate of each
-/// flow.
+/// message is slower than `narrowest` even without competing traffic, the route limits the rate of
+/// each flow.
 FairShare::Route FairLinks::route(const PathSegment& segment, std::vector<FairShare::Link> links,
                                   Bandwidth narrowest) {
   for (const LinkId id : segment.links) links.push_back(link(id));

@@ -1,8 +1,8 @@
 #pragma once
 
 // A resource, such as a link, has three kinds of users: messages on chains of hops, messages on
-// trees (multicasts and in-switch reductions), and occupations of links, with which NCCL
-// collectives of predicted duration occupy links. If the path of a message is a single section
+// trees (multicasts and in-switch reductions), and NCCL collectives of predicted duration, which
+// occupy the link for some time (Occupation). If the path of a message is a single section
 // (sections.h) and the message carries no causal chain, all its times are computed when it is sent,
 // and only its arrival is an event. All other messages have a record of 80 bytes, which is reused
 // after the last delivery. Messages on trees also have times for each hop.
@@ -77,8 +77,9 @@ class Network {
     return loads_;
   }
 
-  /// From now on, reports to `ties` each resource that a message requests. Needed only for the
-  /// models fifo and ideal, because the order of requests does not affect fair sharing.
+  /// From now on, reports to `ties` each resource that a message requests (sim/folding/ties.h).
+  /// Needed only for the models fifo and ideal, because the order of requests does not affect fair
+  /// sharing.
   void watch(Ties& ties) { ties_ = &ties; }
 
   /// Adds the loads that were recorded since `before` was taken, multiplied by `times`.
@@ -155,8 +156,9 @@ class Network {
     /// not kept.
     const CausalChain* causal_chain = nullptr;
   };
-  /// Handles kDeliver and kReleased. Returns the data of the message that has arrived.
-  /// Arrival::causal_chain is valid until the next message is sent or delivered.
+  /// Handles kDeliver and kReleased. Returns the data of the message that has arrived, or of the
+  /// occupation that has ended. Arrival::causal_chain is valid until the next message is sent or
+  /// delivered.
   Arrival deliver(const Event& event);
 
  private:

@@ -43,14 +43,14 @@ class Asynchrony {
                           std::min<double>(kMaxRounds, kMaxWork / std::max(1.0, work_of_step))));
   }
 
-  /// Records that a worker starts the pack. If the pack carries the values of variables, the worker
-  /// reads their current version at this time.
+  /// Records that a worker starts the pack of `work`. If the pack carries the values of variables,
+  /// the worker reads their current version at this time.
   void opened(const Work& work) {
     if (const core::Pack* const pack = values(work, core::PackPhase::kRead))
       versions_.read(work.place.group, pack->payload.members.front().variable);
   }
-  /// Records that the pack is complete at its root, the server that holds the variables. If the
-  /// pack carries gradients, the gradients are applied at this time.
+  /// Records that the pack of `work` is complete at its root, the server that holds the variables.
+  /// If the pack carries gradients, the gradients are applied at this time.
   void complete_at_root(const Work& work) {
     if (const core::Pack* const pack = values(work, core::PackPhase::kGradients))
       versions_.applied(work.place.group, pack->payload.members.front().variable);

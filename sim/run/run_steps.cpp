@@ -157,7 +157,7 @@ void Run::begin_task(Replica& replica, std::int32_t stream) {
                    ? before.node
                    : path_.add({before, kind, replica.index, replica.step, task.pack, now_, -1}),
                core::kNever, task.kind == ComputeKind::kBackward ? task.index : -1};
-  // A device that waits for its host is not slower if the device is slow.
+  // A slow device does not prolong the time for which it waits for its host.
   const DeviceFaults& faults = devices_.device_faults();
   if (task.kind == ComputeKind::kHostGap)
     one.stream.begin_idle(now_, task.duration + faults.late(replica.device, task.index), events_);

@@ -152,7 +152,8 @@ std::optional<Outcome> Evaluator::simulate(const std::vector<core::Override>& ch
   core::Executor& executor = *folds == Folds::kAlways ? folded : executor_;
   const Expected<void> ran = executor.run(*scenario, record, control, summary);
   if (cancel && cancel->load()) return std::nullopt;
-  // Only the run itself has shown that it cannot be folded.
+  // The scenario looked symmetric, but the simulation has shown that one worker cannot represent
+  // all workers.
   if (!ran && cannot_fold(ran.error())) return left_out;
   const Outcome outcome = !ran                  ? core::outcome_of(ran.error())
                           : summary.all_ended() ? core::outcome_of(summary)

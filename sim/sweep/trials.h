@@ -52,8 +52,8 @@ class Trials {
   /// tuner knows. Returns false if `stop` has returned true. ERRORS: as for evaluate().
   core::Expected<bool> search(core::Tuner& tuner, core::Time now,
                               const std::function<void(std::int64_t evaluated)>& progress);
-  /// Deletes the results of those points whose evaluation stopped early, so that the next call of
-  /// evaluate() evaluates them completely.
+  /// Deletes the results of those of `points` whose evaluation stopped early, so that the next call
+  /// of evaluate() evaluates them completely.
   void discard_stopped(const std::vector<std::int64_t>& points);
 
   [[nodiscard]] const std::map<std::int64_t, core::Outcome>& tried() const { return tried_; }

@@ -324,9 +324,10 @@ TEST(WorkerSet, EndsTheRunIfAllWorkersStandStill) {
   const auto outcome = two.outcome();
   ASSERT_TRUE(outcome);
   EXPECT_EQ(outcome->kind, (core::ProblemKind{ProblemCode::kTimeout, "", 0}));
-  EXPECT_EQ(outcome->text,
-            "worker 0 reports: no progress for 1.5 s, although no worker has pending work: rank 0 "
-            "lane 0 waits for a message (pack 1, step 2 of 8, from rank 1)");
+  EXPECT_EQ(
+      outcome->text,
+      "worker 0 reports: no progress for 1.5 s, and no worker has work that can end the wait: "
+      "rank 0 lane 0 waits for a message (pack 1, step 2 of 8, from rank 1)");
 }
 
 TEST(WorkerSet, WaitingForABusyWorkerIsNotAStandstill) {

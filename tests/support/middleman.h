@@ -12,11 +12,11 @@
 
 namespace tutti::test {
 
-/// A proxy between one worker and the rest of its run, which do not notice the proxy. The worker
-/// joins at the proxy. The other processes get the proxy's address as that of the worker. The proxy
-/// forwards all data, except that it applies one fault to one message. The proxy knows the run's
-/// secret, so it can derive the keys of a control connection and change the first message on this
-/// connection.
+/// A proxy between one worker and the other processes of its run. Neither side notices the proxy.
+/// The worker joins at the proxy. The other processes get the proxy's address as that of the
+/// worker. The proxy forwards all data, except that it applies one fault to one message. The proxy
+/// knows the run's secret, so it can derive the keys of a control connection and change the first
+/// message on this connection.
 class Middleman {
  public:
   /// The fault that the proxy applies to a piece of a message from another worker to the proxy's

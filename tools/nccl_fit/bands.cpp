@@ -160,7 +160,9 @@ ErrorBands fit_plain_bands(const std::vector<Residual>& residuals) {
 }
 
 void widen_for_nearest_gpu(const ByGeneration& by_generation, ErrorBands& bands) {
-  fmt::print("bands of GPUs timed as the nearest known model, each generation left out\n");
+  fmt::print(
+      "bands of GPUs that are timed as the nearest known model (each generation left out of the "
+      "fit)\n");
   Bands whole;
   for (const auto& [generation, residuals] : by_generation) {
     const double factor = factor_without(by_generation, generation, bands);

@@ -33,11 +33,12 @@ core::nccl::ErrorBands fit_bands(const std::vector<Residual>& residuals);
 core::nccl::ErrorBands fit_plain_bands(const std::vector<Residual>& residuals);
 
 /// Sets the factor that widens the error bands of GPUs without parameters of their own. Times on
-/// such GPUs are predicted with the parameters of the nearest known generation of GPUs. In
-/// `by_generation`, each generation of GPUs was left out of the fit and predicted with the
-/// parameters of another generation. Because there are few generations of GPUs, the factor is not
-/// regularized towards 1. For each generation, prints the coverage (the share of measurements
-/// inside the bands) with a factor that was fitted to all other generations.
+/// such GPUs are predicted with the parameters of the nearest known generation of GPUs.
+/// `by_generation` has, for each generation of GPUs, the residuals if this generation is left out
+/// of the fit and predicted with the parameters of another generation. Because there are few
+/// generations of GPUs, the factor is not regularized towards 1. For each generation, prints the
+/// coverage (the share of measurements inside the bands) with a factor that was fitted to all other
+/// generations.
 void widen_for_nearest_gpu(const std::map<std::string, std::vector<Residual>>& by_generation,
                            core::nccl::ErrorBands& bands);
 

@@ -44,7 +44,8 @@ bool is_share(const std::string& name) { return name.find("share") != std::strin
 }  // namespace
 
 double offset_of(std::vector<GroupError> errors) {
-  // With 1, no group would have an offset; with 0, the offset would be the median of the errors.
+  // The weight of the additional error 0, as a share of the group's weight. With a share of 1, no
+  // group would have an offset; with 0, the offset would be the median of the errors.
   constexpr double kShrink = 0.3;
   double weight = 0;
   for (const GroupError& one : errors) weight += one.weight;

@@ -8,8 +8,8 @@
 // similar parameters, and is marked as assumed. The option --leave-one-out predicts each system by
 // a fit to all other systems. The option also reports the differences between tables of two systems
 // with the same recorded facts. The option --bands fits the error bands to the errors of these
-// predictions. It also leaves each generation of GPUs out of the fit, to widen the bands of GPUs
-// whose model is unknown.
+// predictions. This option also leaves each generation of GPUs out of the fit, to widen the bands
+// of GPUs whose model is unknown.
 
 #include <algorithm>
 #include <array>

@@ -2,8 +2,8 @@
 
 Only the standard library is used, so `pip wheel .` works without a network. The wheel has the
 package, the shipped machines and models, and the program `tutti`, from which real runs start their
-workers. It is linked with libraries of this system (Protocol Buffers, fmt, SQLite, …), and works
-only with this version of Python.
+workers. The program is linked with libraries of this system (Protocol Buffers, fmt, SQLite, …), and
+the package works only with this version of Python.
 """
 
 from __future__ import annotations

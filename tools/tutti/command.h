@@ -25,9 +25,9 @@ struct Environment {
   core::Library library;
 };
 
-/// Called with `--format json`, once, after the command line has been parsed. From then on,
-/// report() also stores the first error as JSON: `{"error": {"status": …, "problems": […]}}`, with
-/// the code, field and position of each problem.
+/// Called once after a command line with `--format json` has been parsed. From then on, report()
+/// also stores the first error as JSON: `{"error": {"status": …, "problems": […]}}`, with the code,
+/// field and position of each problem.
 void report_errors_as_json();
 /// Writes the stored error to stdout, unless the command has already printed a result. Called at
 /// the end of the program.

@@ -41,7 +41,7 @@ constexpr const char* kExamples =
     "  tutti run mine.textproto\n"
     "Exit status: 0 success, 1 the run failed or was interrupted, 2 the request is invalid.";
 
-/// Prints the help, which fits the terminal, or the version to standard output.
+/// Prints the help text, wrapped to the terminal's width, or the version to standard output.
 void print_information(const CLI::App& app, const CLI::ParseError& request) {
   const auto* const help = dynamic_cast<const CLI::CallForHelp*>(&request);
   if (help == nullptr) {
@@ -85,8 +85,8 @@ void add_option_inputs(const CLI::App& app) {
   static const std::set<Kind> kPaths{Kind::kFile, Kind::kMachine, Kind::kModel, Kind::kLink,
                                      Kind::kAlgorithm};
   each_value(app, [&](const CLI::Option& option, const OptionValue& value) {
-    // Arguments without an option name are checked by the commands: `tutti convert` overwrites
-    // them.
+    // Files that are positional arguments are not registered here, but by the commands: `tutti
+    // convert` may overwrite its arguments.
     if (option.get_lnames().empty() || !kPaths.contains(value.kind) || value.written) return;
     for (const std::string& path : option.results()) add_input_file(path);
   });

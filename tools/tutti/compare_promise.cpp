@@ -93,10 +93,10 @@ Expected<void> add_tables(const std::vector<core::NcclTestsTable>& tables,
 
 /// Facts that the traces report about all collectives with the same kind, size and number of ranks.
 struct Reported {
-  std::set<std::string> choices;  ///< NCCL's, such as "ring/ll128, 8 channels"
+  std::set<std::string> choices;  ///< NCCL's choices, such as "ring/ll128, 8 channels"
   std::set<std::int64_t> nodes;   ///< 0: unknown
 };
-/// Indexed by kind, bytes and number of ranks.
+/// The reported facts, indexed by kind, bytes and number of ranks of the collective.
 using ReportedByCall = std::map<std::tuple<std::string, std::int64_t, std::int64_t>, Reported>;
 
 ReportedByCall reported_by(const core::MeasuredRun& run) {

@@ -49,7 +49,7 @@ std::optional<RecordLevel> parse_level(const std::string& name) {
   return std::nullopt;
 }
 
-/// "3" or "0-3".
+/// Parses the workers to record: one worker ("3") or a range ("0-3").
 Expected<void> read_workers(const std::string& written, RecordOptions& record) {
   const char* const end = written.data() + written.size();
   const auto [dash, first_status] = std::from_chars(written.data(), end, record.first_worker);
@@ -125,7 +125,7 @@ Expected<void> override_steps(const ExecuteOptions& options, core::RunOptions& r
 }
 
 /// Handles a timeline that could not be completed: keeps the readable part, and reports its path.
-/// `steps`: those of the run.
+/// `steps`: the number of steps of the run.
 void leave_unfinished(OutputFile& file, std::int32_t steps) {
   const std::string part = file.leave();
   if (part.empty()) return;
@@ -181,7 +181,7 @@ int execute(core::Executor& executor, const std::string& doing, const ExecuteOpt
   }
 
   // A large cluster may take half a minute to construct, during which a simulation does not look
-  // for interrupts. It has no results yet, so a signal ends the program.
+  // for interrupts. The command has no results at this time, so a signal ends the program.
   Interrupt interrupt(besides.writes_as_it_goes ? Interrupt::Begins::kNow
                                                 : Interrupt::Begins::kLater);
   Progress progress(doing);

@@ -98,9 +98,9 @@ bool switches_reduce(const core::Cluster& cluster) {
   return cluster.replicas_per_worker() > 1;
 }
 
-/// Returns an upper bound on the number of ranks that the data of one rank can reach in one more
-/// round, if switches multicast inside workers: every rank sends to another worker, and in every
-/// worker, one multicast also reaches all ranks.
+/// Upper bounds on the numbers of workers and ranks that the data of one rank has reached after
+/// some rounds, if switches multicast inside workers. In each round, every rank that has the data
+/// sends it to another worker, and in every worker, one multicast reaches all ranks.
 struct Spread {
   std::int64_t workers = 1;
   std::int64_t ranks = 1;

@@ -83,8 +83,9 @@ class TraceFiles {
     return done ? write_scenario("") : done;
   }
 
-  /// Checks that the scenario next to the trace replaces no other file: the user has not named it.
-  /// A scenario that executes the trace is one that an earlier export has written.
+  /// Checks that the scenario next to the trace does not overwrite another file, because the user
+  /// has not chosen the scenario's name. A file that executes the trace may be overwritten, because
+  /// an earlier export has written it.
   Expected<void> check_scenario_file() const {
     const std::string path = base_ + ".textproto";
     std::error_code status;

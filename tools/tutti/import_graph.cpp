@@ -156,7 +156,8 @@ class GraphImport {
     return {};
   }
 
-  /// All files must be files of one trace, since the shell may have listed the files of its ranks.
+  /// All files must be files of one trace, since the shell may have expanded a pattern to the files
+  /// of all ranks.
   [[nodiscard]] Expected<void> check_one_trace() const {
     const auto prefix = [](const std::string& path) {
       const std::size_t digits = path.find_last_of("0123456789");

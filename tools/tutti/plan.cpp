@@ -379,13 +379,12 @@ std::string plan_json(const Scenario& scenario, const PlanOptions& options) {
   return result_json(report.add("notes", notes_of(scenario)));
 }
 
-/// Checks the options. ERRORS: some contradict each other.
+/// Checks the options. ERRORS: two options contradict each other.
 Expected<void> check_graph_options(const PlanOptions& options) {
   if (options.graph.empty()) {
     if (!options.simulate)
-      return refused(
-          {core::ProblemCode::kUnused, "--no-simulation"},
-          "--no-simulation applies only to --graph, whose times it selects; give --graph FILE");
+      return refused({core::ProblemCode::kUnused, "--no-simulation"},
+                     "--no-simulation selects the times that --graph shows; give --graph FILE");
     return {};
   }
   if (auto known = check_graph(options.graph); !known) return known;

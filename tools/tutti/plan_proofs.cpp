@@ -7,7 +7,8 @@
 // NCCL's own steps are proved.
 //
 // A proof that would take minutes is an error, so that an unproved schedule never counts as proved.
-// The checker is core/schedule/checker.h, and the checks of task graphs are in plan_check.cpp.
+// The checker is core/schedule/checker.h, and the checks of task graphs are in
+// core/lowering/plan_check.h.
 
 #include "tools/tutti/plan_proofs.h"
 

@@ -350,7 +350,7 @@ class Synthesizing {
           "{}: {} carry the same bytes in both cases",
           name, cut_in_words());
     if (!switch_bound_)
-      return "only for all_reduce does the search use reductions and multicasts in switches";
+      return "the search uses reductions and multicasts in switches only for all_reduce";
     if (without_switches())
       return fmt::format("schedules with reductions in switches were left out{}",
                          options_.no_switch_sums ? "" : ", because MSCCL's XML does not have them");

@@ -50,7 +50,7 @@ struct Errors {
   }
 };
 
-/// The predictions of a scenario for the steps that it was not made from.
+/// The errors of a scenario's predictions for the steps that were not used to make the scenario.
 struct Held {
   Errors steps;
   Errors packs;           ///< errors of all executions of packs

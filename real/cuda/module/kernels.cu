@@ -102,7 +102,8 @@ __global__ void __launch_bounds__(kThreads)
       [&](std::int64_t e) { target[e] = combined_element<op>(a[e], b[e]); });
 }
 
-/// Rounds after every input, as the host does, so that device and host compute the same result.
+/// Combines the inputs into `target`. Rounds after every input, as the host does, so that device
+/// and host compute the same result.
 template <Op op, class Element>
 __global__ void __launch_bounds__(kThreads)
     reduce_kernel(Element* target, const Element* a, std::int64_t stride, std::int64_t inputs,

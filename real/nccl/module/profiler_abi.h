@@ -22,7 +22,7 @@ inline constexpr int kNcclEventChannel = 1 << 6;
 /// event's stop.
 inline constexpr int kNcclStateChannelStop = 22;
 
-/// The description of a collective that the profiler receives.
+/// The description of a collective, which NCCL passes to the profiler.
 struct TuttiNcclCollectiveEvent {
   std::uint64_t number;
   const char* function;
@@ -37,7 +37,7 @@ struct TuttiNcclCollectiveEvent {
   const char* protocol;
 };
 
-/// The description of a channel of a collective that the profiler receives.
+/// The description of one channel of a collective, which NCCL passes to the profiler.
 struct TuttiNcclChannelEvent {
   std::uint8_t channel;
   std::uint64_t device_ns;  ///< start by the device's global timer, in ns

@@ -170,7 +170,8 @@ Expected<bool> help_sweep(const PartInRun& part, const SharedSweep& sweep) {
   bool all = true, late = false;
   Lines lines;
   {
-    // Each thread reports the number of threads to rank 0, so it waits until all have started.
+    // Each thread reports the number of threads to rank 0, so it first waits until all threads have
+    // started.
     std::promise<int> all_started;
     const std::shared_future<int> count = all_started.get_future().share();
     std::vector<std::jthread> threads;

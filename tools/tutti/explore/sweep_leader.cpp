@@ -274,7 +274,7 @@ class Leader {
   std::size_t left_;
   std::vector<std::unique_ptr<Helper>> helpers_;
   std::optional<real::Listener> listener_;  ///< open until all ranks have joined
-  /// By rank that has joined: the number of its connections that have not said hello yet.
+  /// For each rank that has joined, the number of its connections that have not sent "hello" yet.
   std::map<int, std::int64_t> lines_to_come_;
   std::atomic<bool> stop_{false};
 

@@ -38,8 +38,9 @@ class ComparablePoints {
     return core::same_data_movers(data_movers_, core::data_movers_of(other));
   }
 
-  /// The rows of each axis (each row sets the axis's fields), divided into two lists. A point is
-  /// comparable only if all its rows are in `compared`, so other points need not be simulated.
+  /// The rows of each axis, divided into two lists. A row has one value for each field of the axis,
+  /// and a point consists of one row of each axis. A point is comparable only if all its rows are
+  /// in `compared`, so other points need not be simulated.
   struct Rows {
     std::vector<std::vector<std::int64_t>> compared,
         others;            ///< for each axis, indices of rows

@@ -28,8 +28,8 @@ std::string styled(Style style, const std::string& text, int descriptor);
 
 /// Returns the maximum number of columns of a line of `descriptor` (STDOUT_FILENO or
 /// STDERR_FILENO): the value of the environment variable COLUMNS, or the width of the terminal, but
-/// at least 40. Returns nullopt, which means no limit, if it is a file or pipe and COLUMNS is
-/// unset.
+/// at least 40. Returns nullopt, which means no limit, if `descriptor` is a file or pipe and
+/// COLUMNS is unset.
 std::optional<int> terminal_width(int descriptor);
 /// Returns the maximum number of columns of a row of a table on standard output: terminal_width(),
 /// or nullopt with --verbose, which prints complete tables.

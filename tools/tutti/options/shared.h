@@ -26,7 +26,7 @@ void add_format(CLI::App* c, std::string& format);
 /// Adds the option for measurements that correct NCCL's times.
 void add_calibration(CLI::App* c, ScenarioOptions& o);
 /// Adds the scenario argument, and the options that override its fields. Returns the argument.
-/// `what`: its help text.
+/// `what`: the help text of the argument.
 CLI::Option* add_scenario(CLI::App* c, ScenarioOptions& o, const std::string& what);
 
 /// Adds the options that `tutti simulate` and `tutti run` share.

@@ -97,7 +97,7 @@ Expected<std::optional<nccl::Version>> ofi_plugin_of(const NcclPerfOptions& opti
   return std::optional(*release);
 }
 
-/// Makes the subject from a topology file of NCCL. Their graphs are searched.
+/// Makes the subject from a topology file of NCCL, on which NCCL's graphs are searched.
 Expected<NcclPerfSubject> subject_of_topology(const NcclPerfOptions& options, nccl::Version version,
                                               std::optional<nccl::Version> plugin,
                                               nccl::Settings settings) {

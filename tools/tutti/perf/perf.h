@@ -29,8 +29,10 @@ struct PerfOptions {
   RealOptions real;  ///< options of a real run; the next two members are also only for real runs
   std::optional<std::int32_t> iterations;  ///< default 20
   std::optional<std::int32_t> warm_up;     ///< default 5
-  std::int32_t check = 1;                  ///< nccl-tests -c: real runs always check results
-  std::int32_t blocking = 0;               ///< nccl-tests -z: iterations always run back to back
+  std::int32_t check = 1;                  ///< the option -c of nccl-tests; 0 is an error for real
+                                           ///< runs, which always check results
+  std::int32_t blocking = 0;               ///< the option -z of nccl-tests; only 0 is valid,
+                                           ///< because iterations always run back to back
   std::vector<std::string> algorithms;  ///< the algorithms to compare; empty: only the scenario's
                                         ///< algorithm
   std::string format = "text";  ///< text or json; csv is possible if algorithms are compared

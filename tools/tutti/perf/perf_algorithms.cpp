@@ -3,8 +3,9 @@
 // single buffer of the given size. Sizes are rounded so that all ranks get equal blocks. Sizes that
 // are equal after rounding are executed once. The size at which another algorithm becomes the
 // fastest is interpolated linearly between two sizes of the table. The lower bound is computed for
-// the first algorithm's scenario. It holds for the scenario's links, so real runs, which use the
-// links of other machines, have none. After an interrupt, the complete rows are printed.
+// the first algorithm's scenario. The bound holds for the scenario's links. Real runs use the links
+// of other machines, so their tables have no bound. After an interrupt, the complete rows are
+// printed.
 
 #include "tools/tutti/perf/perf_algorithms.h"
 
@@ -256,8 +257,8 @@ class ComparingAlgorithms {
                        fmt::join(algorithm.parameters, ":"));
   }
 
-  /// Returns the one bound for all columns. If one of the algorithms reduces in the network, fewer
-  /// bytes have to move, so the bound is lower.
+  /// Returns the bound, which is the same for all columns. If one of the algorithms reduces in the
+  /// network, fewer bytes have to move, so the bound is lower.
   [[nodiscard]] core::Bound bound_of(std::int64_t bytes) const {
     const core::Scenario& first = made_.scenarios.front();
     const bool network_adds = std::any_of(

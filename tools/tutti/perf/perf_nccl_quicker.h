@@ -16,11 +16,11 @@ namespace tutti::tools {
 /// Finds NCCL variables that make a collective faster. NCCL's own estimates sometimes lead to a
 /// choice that is slow according to Tutti's model (such as Ring LL for 128 KiB on two DGX-1).
 ///
-/// NCCL itself considers all suggested choices for the operation, so no suggestion forces LL128 on
-/// links that do not support LL128. A suggestion must also be faster by more than the uncertainty.
-/// The time that is predicted for the suggested choice must be below the lower end of the error
-/// band of NCCL's own choice. (The error band of the suggested choice is ignored, because both
-/// choices run on the same system, whose deviations from the model apply to both choices.)
+/// Only choices that NCCL itself considers for the operation are suggested, so no suggestion forces
+/// LL128 on links that do not support LL128. A suggestion must also be faster by more than the
+/// uncertainty: the time that is predicted for the suggested choice must be below the lower end of
+/// the error band of NCCL's own choice. (The error band of the suggested choice is ignored, because
+/// both choices run on the same system, whose deviations from the model apply to both choices.)
 class FasterSettings {
  public:
   using Variables = std::vector<std::pair<std::string, std::string>>;
