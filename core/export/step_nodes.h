@@ -12,8 +12,8 @@
 namespace tutti::core {
 
 /// A training step as a list of nodes, for file formats without loops. Blocks of tasks that repeat
-/// are unrolled. If tasks wait for a hold (Task::hold), they depend on the task that opens the hold
-/// instead. A node depends only on earlier nodes of the list.
+/// are unrolled. A node of a task that waits for a latch (Task::latch) depends on the node of the
+/// task that opens the latch. A node depends only on earlier nodes of the list.
 struct StepNodes {
   struct Node {
     const Task* task = nullptr;
