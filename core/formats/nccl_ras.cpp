@@ -148,7 +148,7 @@ class RasJson {
   RasStatus status_;
 };
 
-/// Returns the numbers at the begin of a row; empty if the row has other words before them.
+/// Returns the numbers at the beginning of a row; empty if the row has other words before them.
 std::vector<std::int64_t> leading_numbers(std::string_view line) {
   std::vector<std::int64_t> numbers;
   while (true) {
