@@ -1,5 +1,6 @@
 // A dump states the size of a collective as NCCL's call counts it, but not the number of ranks. The
-// ranks of a communicator are those of all files of its hash, so sizes are converted at the end.
+// ranks of a communicator are those in all files with its hash, so sizes are converted after all
+// files were read.
 
 #include <algorithm>
 #include <map>

@@ -216,7 +216,8 @@ class CandidateSearch {
     }
     if (sizes.empty()) return sizes;
     // Three numbers are chosen: the fewest trees, the first number that is close to the optimum,
-    // and the number closest to the optimum. On small fabrics, also one between the last two.
+    // and the number closest to the optimum. On small fabrics, a number between the last two is
+    // chosen, too.
     std::vector<TreeSize> chosen{sizes.front()};
     for (const double gap : {kClose, kCloser}) {
       const auto first = std::find_if(sizes.begin(), sizes.end(), [&](const TreeSize& size) {
