@@ -6,11 +6,11 @@
 // There are two kinds of failure. If the models do not cover the cluster, the whole scenario is
 // simulated with ring schedules, and the reason is stored for the user. If settings contradict each
 // other, or if a file does not fit the cluster, a problem is reported. A collective with a
-// predicted time also adds load to links. The links follow from the collective's schedule. If NCCL
-// uses another number of channels than this schedule, or if there are groups, the links follow from
-// a second schedule, in which elements are divided evenly. If packs are fused at run time, their
-// sizes are not known yet. With such packs, the plan gets an object that computes times on request.
-// nccl_times.cpp computes the times.
+// predicted time also adds load to links. The links follow from the collective's schedule. If
+// NCCL's channels or rings differ from those of this schedule, or if there are groups, the links
+// follow from a second schedule, in which elements are divided evenly. If packs are fused at run
+// time, their sizes are not known yet. With such packs, the plan gets an object that computes times
+// on request. nccl_times.cpp computes the times.
 
 #include "core/scenario/assign_times.h"
 
