@@ -55,7 +55,8 @@ void add_layer_times(const Scenario& scenario, const proto::Scenario& message,
   }
 }
 
-/// A scenario that states a batch size expects that computation takes time.
+/// Adds a note if the scenario states a batch size or an efficiency, but computation takes no time
+/// because the model states neither FLOPs nor times.
 void add_missing_computation(const Scenario& scenario, const proto::Scenario& message,
                              std::vector<std::string>& notes) {
   const proto::Workload& written = message.workload();

@@ -67,6 +67,7 @@ struct Grade {
   MeasuredPoint measured;
   /// The promised time for the measured size; nullopt if the verdict is kNotPromised.
   std::optional<PromisedCollective> promised;
+  /// True if the promised time was interpolated between two sizes of the series.
   bool between = false;
   Verdict verdict = Verdict::kNotPromised;
   Missing missing = Missing::kNothing;

@@ -1,10 +1,10 @@
 // Calibration changes the parameters of a cluster until the simulator predicts the measured times.
 // The fit works with logarithms of parameters, so that no parameter can become negative. A residual
 // is log(predicted / measured), so that an error of 10 % has the same weight at 5 µs and at 5 s.
-// Links and devices that are slower or faster than others (outliers) are searched first. If there
-// are any, each of them gets its own parameters. All timelines are then read again with separate
-// times for each device, because only these show the effect of a single link or device. Every
-// evaluation of the fit simulates all experiments once, and most fits need fewer than 600
+// The first step is a search for outliers: links and devices that are slower or faster than others.
+// If there are any, each of them gets its own parameters. All timelines are then read again with
+// separate times for each device, because only these show the effect of a single link or device.
+// Every evaluation of the fit simulates all experiments once, and most fits need fewer than 600
 // evaluations. Two errors are reported: with the scenario's own values, and with the fitted values,
 // rounded to five digits as in the cluster file. The minimiser is in fit.cpp. experiment.cpp makes
 // and simulates the experiments.

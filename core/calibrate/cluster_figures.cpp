@@ -6,7 +6,7 @@
 // of two bandwidths: the card's bandwidth and the network's bandwidth per port. Measurements show
 // only the lower one. Therefore the parameter is the bandwidth that is lower in the scenario. The
 // other bandwidth is increased if it would limit the measured rate (Target::at_least). fit.cpp
-// searches the values, and outliers.cpp searches the outliers.
+// finds the values of the parameters, and outliers.cpp finds the outliers.
 
 #include "core/calibrate/cluster_figures.h"
 

@@ -10,8 +10,8 @@ namespace tutti::core {
 /// unknown u.
 using Columns = std::vector<std::vector<double>>;
 
-/// The unknowns that the residuals determine at a point (`chosen`), with their confidence
-/// intervals. For every other unknown, the entry in `unknowns` states why it is not determined.
+/// The unknowns that the residuals of a fit determine (`chosen`), with their confidence intervals.
+/// For every other unknown, the entry in `unknowns` states why it is not determined.
 struct DeterminedUnknowns {
   std::vector<int> chosen;
   std::vector<FittedUnknown> unknowns;  ///< status and interval of every unknown; the values are

@@ -4,7 +4,7 @@
 // and root in the log, a copy of the user's scenario is made that contains only this collective on
 // one buffer. To predict the times of an experiment, the tested values are written into its cluster
 // and the scenario is simulated. TimeKey connects each measured time with its predicted time.
-// fit.cpp searches the values; run_times.cpp extracts times from timelines.
+// fit.cpp finds the values; run_times.cpp extracts times from timelines.
 
 #include "core/calibrate/experiment.h"
 

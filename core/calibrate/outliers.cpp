@@ -189,8 +189,9 @@ Outliers judge(const Measurements& measured, ReferenceQuantile usual) {
   return result;
 }
 
-/// Returns the entries of `compared` in whose class the routes do not all cross the same links.
-/// Only in such a class can a link be identified as an outlier.
+/// Returns the entries of `compared` in whose class the routes do not all cross the same links. A
+/// class consists of the routes with the same text Route::stated. Only in such a class can a link
+/// be identified as an outlier.
 std::vector<const RelativeSlowdown*> outliers_reported(
     const Measurements& measured, const std::map<Ends, RelativeSlowdown>& compared) {
   // The sets of links that routes cross, by class.

@@ -15,7 +15,7 @@
 namespace tutti::core {
 
 /// Identifies a device, switch or network card of a worker; `part` is its index in
-/// Machine::parts(). A switch of the network with the number s has the id {-1, -1 - s}.
+/// Machine::parts(). Switch number s of the network has the id {-1, -1 - s}.
 struct PartId {
   std::int32_t worker = 0;
   std::int32_t part = 0;

@@ -99,14 +99,14 @@ struct HostTransportSettings {
   bool operator==(const HostTransportSettings&) const = default;
 };
 
-/// A parameter of the host overhead model, with its default value, range and source.
+/// A parameter of this model of host transport, with its default value, range and source.
 struct HostFigure {
   std::string_view name;  ///< name of the parameter, for example "grpc.receive_thread_gb_per_s"
   double value = 0;
   double low = 0, high = 0;  ///< range of the published values
   std::string_view source;
 };
-/// Returns all parameters of the host overhead model.
+/// Returns all parameters of the model.
 std::span<const HostFigure> host_figures();
 /// Returns the default value of a parameter. REQUIRES: a parameter of this name exists.
 double host_figure(std::string_view name);

@@ -70,8 +70,8 @@ tl::expected<void, std::string> validate(const ClusterSpec& cluster, const TfCon
 /// True if the task is the chief or an evaluator. If the cluster has no chief, also true for worker
 /// 0. REQUIRES (for all functions from here on): validate() succeeded.
 bool is_chief(const ClusterSpec& cluster, const TfConfigTask& task);
-/// Returns the number of tasks that train together: the chief and the workers. If `task` is an
-/// evaluator, returns the number of evaluators.
+/// Returns the number of tasks that train together: the chief and the workers. If `type` is
+/// "evaluator", returns the number of evaluators.
 /// ERRORS: the type is "ps".
 tl::expected<std::int64_t, std::string> worker_count(const ClusterSpec& cluster,
                                                      const std::string& type);

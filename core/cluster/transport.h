@@ -18,7 +18,8 @@ enum class Transport {
   kTcpx,
   kTcpxo,
   kTcp,
-  kEfaV1,  ///< EFA with RDMA of the first generation (P4d), and so on: P5, P5en, P6
+  kEfaV1,  ///< EFA with RDMA of the first generation (P4d); kEfaV2 to kEfaV4 are the generations of
+           ///< P5, P5en and P6
   kEfaV2,
   kEfaV3,
   kEfaV4

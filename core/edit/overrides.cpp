@@ -3,8 +3,8 @@
 // then reports errors at positions in the changed text, which the user does not see. Therefore the
 // origin of every byte of the changed text is stored. The origin is either an offset in the
 // original text or the override that wrote the byte. If a problem is at a byte of the original
-// text, its original position is reported. If it is at a byte that an override wrote, the text of
-// the override is reported.
+// text, its original position is reported. If a problem is at a byte that an override wrote, the
+// text of the override is reported.
 //
 // field_edits.cpp computes the edits of single fields, and old_form_text.cpp converts paths of
 // older forms. Values are checked when the changed text is read.

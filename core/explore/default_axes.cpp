@@ -25,9 +25,9 @@ Expected<Axis> one_field(const std::string& field, const std::vector<std::string
   return parse_axis("tune", fmt::format("{}={}", field, fmt::join(values, ",")));
 }
 
-/// Returns every built-in algorithm that the cluster supports, with the possible numbers of parts,
-/// and first the scenario's algorithm from a file, if it has one. All of them execute the
-/// scenario's collective.
+/// Returns an axis of algorithms. If the scenario has an algorithm from a file, its row comes
+/// first. The other rows are the built-in algorithms that the cluster supports, with each possible
+/// number of shards among 1, 2, 4 and 8. All of them execute the scenario's collective.
 Expected<Axis> algorithms_of(const Scenario& scenario, const ScenarioText& text) {
   Axis axis;
   const auto add_field = [&](const std::string& name) {

@@ -58,7 +58,7 @@ std::string result_view(const Space& space) {
   return sql + ", packs, seed FROM point";
 }
 
-/// Runs the statement `sql` once. `bind` is called first to set its parameters.
+/// Runs the statement `sql` once. `bind` is called first to set the statement's parameters.
 template <class Bind>
 Expected<void> with(Database& database, const std::string& sql, Bind bind) {
   auto statement = database.prepare(sql);

@@ -12,8 +12,8 @@
 namespace tutti::core {
 
 /// A training step as a list of nodes, for file formats without loops. Blocks of tasks that repeat
-/// are unrolled. If tasks wait for a hold (Task::hold), they depend on the task that opens the hold
-/// instead. A node depends only on earlier nodes of the list.
+/// are unrolled. A node of a task that waits for a latch (Task::latch) depends on the node of the
+/// task that opens the latch. A node depends only on earlier nodes of the list.
 struct StepNodes {
   struct Node {
     const Task* task = nullptr;
@@ -31,7 +31,8 @@ struct StepNodes {
 StepNodes unroll(const Program& program, const Durations& durations, const ComputeRates& rates);
 
 /// Returns the reason why the training step of a scenario cannot be written as a fixed graph of
-/// tasks (for example, because a gate decides at run time when packs start). Empty if it can.
+/// tasks (for example, because a gate (core/plan/gate/gate.h) decides at run time when packs
+/// start). Empty if it can.
 std::string why_no_graph(const Scenario& scenario);
 
 /// Returns the name of a node: "backward conv1", "pack 3", "tensor 0.5" (execution 5 of exchange 0,

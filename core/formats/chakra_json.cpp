@@ -1,6 +1,6 @@
-// The JSON form has one list of nodes. A converter of PyTorch's traces writes it, so the optional
-// key ctrlDeps is the stack of calls, which is not a dependency. Nodes may be of any size, because
-// the lists of dependencies may be long, but only one node is in memory at a time.
+// The JSON form has one list of nodes. Such files come from a converter of PyTorch's traces, so
+// their optional key ctrlDeps is the stack of calls, which is not a dependency. Nodes may be of any
+// size, because the lists of dependencies may be long, but only one node is in memory at a time.
 
 #include <cmath>
 #include <limits>

@@ -1,7 +1,8 @@
 // The plugin prints the events of a collective between the collective's begin and end, so an event
 // of a channel or of the proxy belongs to the collective that is open. An end event belongs to the
-// oldest open event of its category and name if no open event has its id, because NVIDIA's
-// documentation has such ends. Values of arguments may lack their quotes (before NCCL 2.30).
+// oldest open event of its category and name if no open event has its id, because example output in
+// NVIDIA's documentation has such end events. Values of arguments may lack their quotes (before
+// NCCL 2.30).
 
 #include "core/formats/nccl_profiler.h"
 
@@ -244,7 +245,8 @@ class NcclProfilerReader {
   NcclProfilerCall args_;
   OpenEvents open_;          ///< the open events, in the order of their begins
   std::uint64_t begun_ = 0;  ///< index of the next event that begins
-  /// The open events of each category and name: their ids and indices, and their indices.
+  /// For each category and name, the open events: `by_name_` has their ids and indices, and
+  /// `oldest_` only their indices.
   std::map<std::pair<std::string, std::string>, std::set<std::pair<std::int64_t, std::uint64_t>>>
       by_name_;
   std::map<std::pair<std::string, std::string>, std::set<std::uint64_t>> oldest_;

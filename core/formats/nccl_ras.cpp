@@ -148,7 +148,7 @@ class RasJson {
   RasStatus status_;
 };
 
-/// Returns the numbers at the begin of a row; empty if the row has other words before them.
+/// Returns the numbers at the beginning of a row; empty if the row has other words before them.
 std::vector<std::int64_t> leading_numbers(std::string_view line) {
   std::vector<std::int64_t> numbers;
   while (true) {
@@ -157,7 +157,7 @@ std::vector<std::int64_t> leading_numbers(std::string_view line) {
     line.remove_prefix(begin);
     const std::string_view word = line.substr(0, line.find_first_of(" \t"));
     line.remove_prefix(word.size());
-    // A range of ranks per node, "4-8", is written as its larger number.
+    // If the ranks per node are a range, "4-8", use its larger number.
     const std::size_t dash = word.rfind('-');
     const auto value =
         whole_number<std::int64_t>(dash == std::string_view::npos ? word : word.substr(dash + 1));

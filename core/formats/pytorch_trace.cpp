@@ -1,7 +1,7 @@
 // A node has its name before its inputs, so inputs are parsed only for the calls of collectives and
 // for the node that defines the process groups. Since schema 1.1.0, a call states its sizes as
-// attributes. Before, they follow from the input tensors: a tensor is a list [id, storage, offset,
-// elements, bytes per element, device], and the other inputs of a call are
+// attributes. In older schemas, the sizes follow from the input tensors: a tensor is a list [id,
+// storage, offset, elements, bytes per element, device], and the other inputs of a call are
 //
 //     sequence number, group (name, or name and description), root or peer, name of the collective,
 //     …

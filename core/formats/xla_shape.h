@@ -8,8 +8,9 @@ namespace tutti::core {
 /// The size of a shape of XLA.
 struct XlaShape {
   std::int64_t bytes = 0;
-  std::string_view type;           ///< the first type that is known
-  std::uint64_t unknown_type = 0;  ///< a type that is not known; the size is then unknown
+  std::string_view type;  ///< the first known element type in the shape
+  /// The number of an element type that is not known, which makes `bytes` too small; 0: none.
+  std::uint64_t unknown_type = 0;
 };
 
 /// Adds the bytes of a shape (ShapeProto: 2 element type, 3 dimensions, 4 shapes of a tuple).

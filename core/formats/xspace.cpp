@@ -161,7 +161,7 @@ class XspaceReader {
       in_.fail("a damaged event");
       return;
     }
-    // Calls of Python functions have no statistics. They are most events of the host.
+    // Most events of the host are calls of Python functions, which have no statistics.
     if (event.stats == 0 && !plane_.starts_with("/device:")) {
       ++without_stats;
       return;

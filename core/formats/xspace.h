@@ -35,7 +35,7 @@ struct XspaceCollective {
   std::string_view module, name;  ///< as in hlo_module and hlo_op
   std::string_view opcode;        ///< "all-reduce", "all-gather-start", …
   std::int64_t bytes = 0;         ///< size of the result; 0 if it is unknown
-  std::int64_t group_size = -1;   ///< ranks of a group
+  std::int64_t group_size = -1;   ///< number of ranks in a group
   std::int64_t groups = 0;
   std::string_view type;  ///< "f32", "bf16", …
 };
@@ -47,7 +47,7 @@ struct TakeXspace {
 
 struct XspaceHeader {
   std::string host;
-  std::int64_t gpus = 0;            ///< planes of GPUs
+  std::int64_t gpus = 0;            ///< number of planes of GPUs; each GPU has a plane
   std::string gpu;                  ///< name of the GPUs; empty: the profile does not state it
   std::vector<std::string> errors;  ///< errors and warnings of the profiler
 };

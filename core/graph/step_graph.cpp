@@ -296,8 +296,8 @@ class Drawer {
       }
     }
     const auto boxes = static_cast<std::int32_t>(graph_.boxes.size());
-    // Boxes are sorted by time, so an arrow usually leads to a later box. Only if the tasks of two
-    // boxes alternate, there are arrows in both directions.
+    // Boxes are sorted by time, so an arrow usually leads to a later box. Two boxes have arrows in
+    // both directions only if their tasks alternate.
     std::vector<std::vector<bool>> reaches(member(boxes), std::vector<bool>(member(boxes), false));
     std::int32_t last = -1;
     std::set<std::pair<std::int32_t, std::int32_t>> stream;

@@ -22,9 +22,9 @@ struct Difference {
   };
   Kind kind = Kind::kCollective;
   std::string what;      ///< one sentence without a full stop
-  std::string evidence;  ///< the figures on which the difference is based
-  /// An upper bound of the step time that this difference explains. Two differences may explain the
-  /// same time.
+  std::string evidence;  ///< the measured and predicted values that show the difference
+  /// An upper bound of the part of the step time that this difference explains. Two differences may
+  /// explain the same time.
   Time effect;
 };
 /// Returns the name of the kind for programs: "collective", "late-rank", ….

@@ -115,7 +115,7 @@ class RankTrace::Events {
   /// Determines the sizes of all-reduces by the memory of the copies that are reduced. The sizes
   /// are used only if every all-reduce without a size follows such a copy, and nearly all of them
   /// follow it immediately. In other programs, copies have nothing to do with all-reduces.
-  /// Returns true if they are used.
+  /// Returns true if the sizes are used.
   bool sizes_from_copies();
   /// Counts copies and allocations, which are used for the sizes of all-reduces only.
   void count_copies(bool used);

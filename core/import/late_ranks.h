@@ -19,11 +19,11 @@ struct LateLayer {
   std::int64_t wait_ns = 0;  ///< measured time of the pack minus its predicted time
 };
 
-/// Explains packs that take much longer than their transfer, if only one rank was measured, by a
-/// rank that was not measured and is late. Returns the idle times of this rank with which the packs
-/// of a step would take the measured times. The result is empty if no pack exceeds the error band
-/// of its prediction by at least 1 % of a step, or if several ranks were measured. In `predicted`,
-/// no rank is late.
+/// If only one rank was measured, explains packs that take much longer than their transfer: another
+/// rank, which was not measured, is assumed to be late. Returns the idle times of this rank with
+/// which the packs of a step would take the measured times. The result is empty if no pack exceeds
+/// the error band of its prediction by at least 1 % of a step, or if several ranks were measured.
+/// In `predicted`, no rank is late.
 std::vector<LateLayer> late_layers(const MeasuredRun& run, const StepModel& model,
                                    const Summary& predicted);
 

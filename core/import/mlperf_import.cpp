@@ -1,6 +1,7 @@
 // A log of MLPerf has no training steps, but the throughput of intervals. The import makes one step
-// for each interval, whose duration is the global batch divided by the throughput. If no throughput
-// is logged, epochs give it: the number of training samples divided by the time of an epoch.
+// for each interval. The duration of the step is the global batch size divided by the throughput.
+// If no throughput is logged, epochs give it: the number of training samples divided by the time of
+// an epoch.
 
 #include <algorithm>
 #include <map>

@@ -1,5 +1,6 @@
 // A dump states the size of a collective as NCCL's call counts it, but not the number of ranks. The
-// ranks of a communicator are those of all files of its hash, so sizes are converted at the end.
+// ranks of a communicator are those in all files with its hash, so sizes are converted after all
+// files were read.
 
 #include <algorithm>
 #include <map>
@@ -26,7 +27,7 @@ void see_rank(MeasuredGroup& group, std::int64_t rank) {
   if (rank >= 0 && rank < kMaxRanks) group.size = std::max(group.size, rank + 1);
 }
 
-/// Returns the communicator with this hash, and -1 if there are too many.
+/// Returns the index of the communicator with this hash; -1 if there are too many communicators.
 std::int32_t communicator_of(MeasuredRun& run, const std::string& hash, std::int64_t rank) {
   std::int32_t found = -1;
   for (std::size_t g = 0; g < run.groups.size() && found < 0; ++g) {
@@ -104,7 +105,7 @@ Expected<void> import_nccl_profiler(ByteInput& input, const std::string& name, M
         "{}: {} of {} collectives have no times on the GPU, and are counted without times; add the "
         "bit of kernel channels (64) to NCCL_PROFILE_EVENT_MASK",
         name, on_host, on_host + on_gpu));
-  // The waits for a peer are those that a slow peer causes.
+  // Only waits for a peer count, because a slow peer prolongs them.
   for (const std::string_view kind : {"RecvWait", "SendPeerWait"}) {
     const std::pair<const std::pair<std::string, std::int64_t>,
                     std::pair<std::int64_t, std::int64_t>>* longest = nullptr;
@@ -127,9 +128,10 @@ namespace {
 /// The entries of MeasuredRun::ranks that are ranks of one communicator, by rank.
 using Members = std::map<std::int64_t, std::size_t>;
 
-/// Returns the entry of the GPU of each entry. Entries of one process are of one GPU if they are of
+/// Returns, for each entry of MeasuredRun::ranks, the entry that represents its GPU: the GPU's
+/// entry in its largest communicator. Entries of one process belong to one GPU if they belong to
 /// different communicators, because a process that drives several GPUs has several ranks of a
-/// communicator. The GPU's rank is its rank in the largest communicator.
+/// communicator.
 std::vector<std::size_t> gpus_of_entries(const MeasuredRun& run) {
   std::map<std::int64_t, std::vector<std::size_t>> processes;
   std::vector<std::set<std::int32_t>> groups(run.ranks.size());

@@ -182,8 +182,8 @@ class OperationGraphMaker {
   }
 
   void find_messages() {
-    // The ranks of a stage and data-parallel rank, in ascending order, are those of tensor
-    // parallelism. Messages go between ranks with the same index in this list.
+    // The ranks with the same stage and the same data-parallel rank, in ascending order, form a
+    // tensor-parallel group. Messages go between ranks with the same index in their groups.
     std::map<std::pair<std::int64_t, std::int64_t>, std::vector<std::int32_t>> at_place;
     std::int64_t stages = 0;
     std::vector<std::size_t> index_at_place;

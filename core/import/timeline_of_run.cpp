@@ -288,8 +288,8 @@ class TimelineOfRun {
     }
   }
 
-  /// Writes the parts of the interval from `from` to `to`, in which nothing is computed, in which
-  /// no collective is in flight either: the device waits for its host.
+  /// Writes the host gaps between `from` and `to`. Nothing is computed in this interval. The device
+  /// waits for its host in those parts in which no collective is in flight either.
   void write_gaps(TrackId track, const std::vector<Interval>& flights, Time from, Time to,
                   std::int32_t step) {
     const auto ns = [this](Time t) { return origin_ + t.count() / 1000; };

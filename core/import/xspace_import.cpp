@@ -1,6 +1,6 @@
 // A kernel belongs to a training step by its group_id, which the host's event of the step has, too.
 // Otherwise it belongs to the step during which the host launched it; the correlation id connects
-// both. A profile without such events has no steps.
+// the kernel with its launch. A profile without such events has no steps.
 //
 // The pass of a kernel follows from the name of its operation: TensorFlow calls gradients
 // "gradient_tape/…" or "gradients/…", and JAX "transpose(jvp(…))". The size of a collective is in
@@ -153,7 +153,7 @@ class XspaceImport {
         kernel.has_phase = true;
         return;
       }
-      // JAX names the operations of the forward pass that have a gradient.
+      // In JAX, the names of the forward pass's operations that have a gradient contain "jvp(".
       if (holds_part(text, "jvp(")) kernel.is_forward = true;
     }
   }
@@ -186,7 +186,8 @@ class XspaceImport {
     constexpr std::size_t kMaxInstructions = 1 << 20;
     if (instructions_.size() >= kMaxInstructions) return;
     Instruction made{one.bytes, one.group_size, std::string(one.type), std::string(one.opcode)};
-    // The result of a start is a tuple of the operand and the result.
+    // The output of the first instruction of an asynchronous operation is a tuple of the operand
+    // and the actual result.
     const bool is_tuple_of_both =
         one.opcode == "all-gather-start" || one.opcode == "collective-permute-start";
     const bool is_scatter = one.opcode.starts_with("reduce-scatter");

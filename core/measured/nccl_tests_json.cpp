@@ -179,8 +179,8 @@ class JsonReader {
     return true;
   }
 
-  /// Returns the time of a row that has only a bandwidth. The bandwidth of the bus determines it if
-  /// the number of ranks is known.
+  /// Returns the time of a row that has only a bandwidth. The time follows from the algorithm
+  /// bandwidth or, if the number of ranks is known, from the bus bandwidth.
   std::optional<double> time_of_bandwidth(const Value& half, const NcclTestsRow& row,
                                           const NcclTestsTable& table) {
     const auto bytes = static_cast<double>(row.bytes);

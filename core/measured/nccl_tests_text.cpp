@@ -77,7 +77,7 @@ std::size_t prefix_of(std::string_view word) {
   return word.ends_with(':') && all_digits(word.substr(0, word.size() - 1)) ? word.size() : 0;
 }
 
-/// Removes letters from the begin of the first word.
+/// Removes letters from the beginning of the first word.
 void cut_front(std::vector<Word>& words, std::size_t letters) {
   words.front().text.remove_prefix(letters);
   words.front().column += static_cast<int>(letters);

@@ -135,7 +135,7 @@ class OsuReader {
   /// Sets the type and the number of elements. Returns false for a size that no type of Tutti has.
   bool set_elements(NcclTestsRow& row) const {
     row.type = type_;
-    // Where nothing is reduced, only the number of bytes matters. Before 7.4, reductions were of
+    // If nothing is reduced, only the number of bytes matters. Before 7.4, reductions were of
     // floats.
     if (!collective_->reduces || type_.empty())
       row.type = row.bytes % 4 == 0 ? "float" : row.bytes % 2 == 0 ? "half" : "";

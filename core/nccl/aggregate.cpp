@@ -94,8 +94,8 @@ std::vector<Aggregate> aggregate(const std::vector<Task>& group, const Communica
   for (std::size_t i = 0; i < group.size(); ++i) all.push_back(listed(i, group[i], ranks));
   // NCCL sorts tasks by bin. Within a bin, the tasks are in the order of the calls. A kind is a
   // function with a type and a reduction. Kinds are sorted by their largest task, largest first. If
-  // the largest tasks of two kinds are in the same bin, the kind whose task was called last comes
-  // first.
+  // the largest tasks of two kinds are in the same bin, the kind with the last call in this bin
+  // comes first.
   std::stable_sort(all.begin(), all.end(), [](const Listed& a, const Listed& b) {
     return bin_of(a.traffic) < bin_of(b.traffic);
   });

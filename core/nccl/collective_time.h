@@ -56,9 +56,9 @@ struct CollectiveTime {
 
 /// Ensures that the collective's time, without the launch, is at least `least`, the time in which
 /// `link` can transfer its bytes. If necessary, the function also raises the lower end of the
-/// time's error band. `known` is true if the time model has parameters for this link. If `known` is
-/// true, a time below `least` is an error of the time model, and Prediction::capped_at records the
-/// link. `known` is false if the link has less bandwidth than the links that the model represents.
+/// time's error band. `known` is false if the link is slower than the links that the time model
+/// represents. If `known` is true, a time below `least` is an error of the time model, and
+/// Prediction::capped_at records the link.
 void take_at_least(CollectiveTime& time, Time least, const std::string& link, bool known);
 
 /// Returns a description such as "Ring LL128, 24 channels × 640 threads" or "sends and receives".
@@ -84,7 +84,8 @@ class Predictor {
   /// for the collective. ERRORS: the settings exclude all algorithms and protocols.
   [[nodiscard]] Expected<CollectiveTime> of(CollectiveKind kind, std::int64_t bytes, DataType type,
                                             Reduction reduction) const;
-  /// Returns all candidates with NCCL's own time estimates; empty for sends and receives.
+  /// Returns all combinations of algorithm and protocol with NCCL's own time estimates; empty for
+  /// sends and receives.
   [[nodiscard]] std::vector<Candidate> considered(CollectiveKind kind, std::int64_t bytes,
                                                   DataType type, Reduction reduction) const;
 

@@ -41,7 +41,8 @@ NodePlace in_order(int nodes, int node) {
 bool before_2_8(Version version) { return version < Version{2, 8, 0}; }
 
 /// Returns the node's neighbours in the second tree. The second tree is the first tree, mirrored if
-/// the number of nodes is even and shifted by one node if it is odd (before 2.8: the reverse).
+/// the number of nodes is even and shifted by one node if it is odd (before 2.8: mirrored if odd,
+/// shifted if even).
 NodePlace in_second(int nodes, int node, Version version) {
   const bool mirrored = (nodes % 2 == 0) != before_2_8(version);
   const auto there = [nodes, mirrored](int n) {
@@ -60,8 +61,8 @@ const std::vector<int>& order(const Graph& graph, int channel) {
   return graph.orders[channel].gpus;
 }
 
-/// True if each two successive channels exchange their rings on odd nodes. Before 2.26, channels
-/// form such pairs in all graphs in which rings may cross network cards.
+/// True if channels 2k and 2k + 1 exchange their rings on nodes with an odd index. Before 2.26,
+/// channels form such pairs in all graphs in which rings may cross network cards.
 bool exchanges_rings(const Graph& ring, int channels, int nodes, Version version) {
   if (version < Version{2, 20, 0} || channels % 2 != 0) return false;
   if (version < Version{2, 21, 0} && nodes % 2 != 0) return false;

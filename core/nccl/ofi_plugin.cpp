@@ -5,7 +5,8 @@
 //   1.15 on 35 us on P5en and P6.
 // - LL and LL128 need a network that delivers 128 bytes in order. Release 1.6 sets
 //   NCCL_PROTO=Simple everywhere. Later releases do so with the protocol SENDRECV (P4d and older),
-//   but not with RDMA writes: on P5 from 1.7.3 on, on P5en from 1.13 on, on P6 from 1.14 on.
+//   but not with RDMA writes, which P5 uses from 1.7 on (in order from 1.7.3 on), P5en from 1.13
+//   on, and P6 from 1.14 on.
 // - With RDMA writes, the plugin stripes messages over the EFA devices of a GPU, and NCCL sees one
 //   card. With SENDRECV, NCCL sees each device.
 // - From 1.16 on, NCCL_BUFFSIZE is 8 MiB on P4d and later instances.

@@ -32,8 +32,7 @@ OfiPluginBehaviour behaviour_of(Version plugin, Transport transport, GpuGenerati
 /// Determines how NCCL sees the network cards, once for each system. If neither NCCL nor its plugin
 /// merges the devices of a card, each device becomes a card. On EFA, sets the latency that the
 /// plugin reports, and the variables that the plugin sets, except those that `settings` already
-/// have. Adds notes for the
-/// user on these variables. Has no effect on a single node.
+/// have. Adds notes for the user on these variables. Has no effect on a single node.
 void see_network(System& system, Version nccl, Settings& settings);
 
 }  // namespace tutti::core::nccl

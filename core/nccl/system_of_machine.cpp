@@ -67,8 +67,8 @@ class Nvlinks {
     return reaches_all_over_one_gpu() ? Inside::kCubeMesh : Inside::kPcie;
   }
 
-  /// Returns the total data-sheet rate in GB/s of the first GPU's NVLinks: of all of them, or of
-  /// those to participating GPUs.
+  /// gb_per_s() returns the total data-sheet rate in GB/s of all NVLinks of the first GPU.
+  /// to_participants_gb_per_s() counts only its NVLinks to participating GPUs.
   [[nodiscard]] double gb_per_s() const { return of_first_; }
   [[nodiscard]] double to_participants_gb_per_s() const {
     return std::accumulate(pairs_.front().begin(), pairs_.front().end(), 0.0);
@@ -149,7 +149,7 @@ double usual_latency_us(Transport transport) {
     case Transport::kEfaV4: return 7.1;
     default: break;
   }
-  return is_efa(transport) ? 15.5 : 30;  // TCP, and what replaces it on Google's machines
+  return is_efa(transport) ? 15.5 : 30;  // TCP, TCPX and TCPXO
 }
 
 std::string note_on_nearest_gpu(const Machine& machine) {

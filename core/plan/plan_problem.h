@@ -9,8 +9,8 @@
 namespace tutti::core {
 
 /// The kinds of problems in a task graph, or between the task graphs of several ranks. A latch is a
-/// latch that one task opens and for which other tasks wait; a block is a range of tasks that runs
-/// several times in a row (program.h).
+/// condition that one task opens and for which other tasks wait; a block is a range of tasks that
+/// runs several times in a row (program.h).
 enum class PlanProblemCode : std::uint8_t {
   // Problems that prevent a single program from running to its end:
   kDamaged,                ///< an index is out of range, or a stored count does not match the edges

@@ -55,9 +55,8 @@ class ProgramFileWriter {
     std::vector<Share> shares;
     std::int64_t share_whole = 1;
     std::int32_t latches = 0;
-    /// True if some task uses a rarely needed field: `latch`,
-    /// `number`, shares, or `every_steps` above 1. If false, the file omits the columns of these
-    /// fields.
+    /// True if some task uses a rarely needed field: `latch`, `number`, shares, or `every_steps`
+    /// above 1. If false, the file omits the columns of these fields.
     bool has_rare_fields = true;
   };
   /// Creates a file. `tasks` is the number of tasks that will be added; `lists` has the parts of

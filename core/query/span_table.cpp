@@ -1,7 +1,8 @@
 // A SpanTable tells SQLite in best_index() which conditions it can use to omit blocks: an exact
-// span_id, a device, and bounds of start_us and end_us. It passes their presence as bits of the
-// plan number, and SQLite passes their values in the order of the bits to start(). SQLite itself
-// checks all conditions again for every row, so a table only has to omit blocks that certainly
+// span_id, a device, and bounds of start_us and end_us. Each bit of the plan number says whether
+// one of these conditions is present. SQLite passes the values of the conditions to start(), in the
+// order of the bits. SQLite itself checks all conditions again for every row, so a table only has
+// to omit blocks that certainly
 // have no matching row.
 //
 // A single call of next() may pass over all blocks of a file, for example over lanes without

@@ -24,8 +24,8 @@ class SpanTable : public VirtualTable {
 
  private:
   class Rows;
-  /// Returns the bit of the plan number which says how the table uses a condition of the query to
-  /// skip blocks; nullopt if the condition does not help.
+  /// Returns the bit of the plan number (TableCursor::start()) that says how the table uses a
+  /// condition of the query to skip blocks; nullopt if the condition does not help.
   [[nodiscard]] std::optional<int> use_of(int column, int op) const;
 
   const QueryCatalog& catalog_;

@@ -81,7 +81,8 @@ void add_number(sqlite3_context* context, int, sqlite3_value** arguments) {
   }
 }
 
-/// Returns the value below which `percent` of the values lie, as the panel of statistics does.
+/// Returns the value below which `percent` of the values lie, as in the window's panel of
+/// statistics.
 void put_percentile(sqlite3_context* context) {
   auto* const numbers = static_cast<PercentileInput*>(sqlite3_aggregate_context(context, 0));
   if (!numbers || !numbers->values) return;

@@ -18,8 +18,9 @@ class TableCursor : public sqlite3_vtab_cursor {
   TableCursor(const TableCursor&) = delete;
   TableCursor& operator=(const TableCursor&) = delete;
   virtual ~TableCursor() = default;
-  /// Goes to the first row. `plan` is the plan number that VirtualTable::best_index() chose, and
-  /// `values` are the values of the conditions that it uses.
+  /// Goes to the first row. `plan` is the plan number (SQLite's idxNum) that
+  /// VirtualTable::best_index() chose, and `values` are the values of the query's conditions that
+  /// this plan uses.
   virtual Expected<void> start(int plan, sqlite3_value** values) = 0;
   virtual Expected<void> next() = 0;
   [[nodiscard]] virtual bool at_end() const = 0;

@@ -47,10 +47,10 @@ Expected<ExecutionGraph> read_goal_graph(ByteInput& input, const std::string& na
 Expected<ExecutionGraph> read_simai_graph(ByteInput& input, const std::string& name,
                                           RecordCounts* counts = nullptr);
 
-/// Reads a workload of AICB, or the log of a run of AICB, from any input. Errors call it `name`.
-/// All ranks of a pipeline stage execute the same operations one after the other. The graph has the
-/// last iteration of the file. ERRORS: as for read_aicb(); the sizes of groups contradict each
-/// other or the number of ranks.
+/// Reads a workload of AICB, or the log of a run of AICB, from any input. Error messages use `name`
+/// as the name of the input. All ranks of a pipeline stage execute the same operations one after
+/// the other. The graph has the last iteration of the file. ERRORS: as for read_aicb(); the sizes
+/// of groups contradict each other or the number of ranks.
 Expected<ExecutionGraph> read_aicb_graph(ByteInput& input, const std::string& name,
                                          RecordCounts* counts = nullptr);
 

@@ -166,9 +166,9 @@ class PytorchGraph {
     return {};
   }
 
-  /// Returns the communicator of a call, whose ranks the call or the trace states. The cost is
-  /// logarithmic, unless the call is the first of its communicator or lists the ranks, because all
-  /// ranks may execute the same calls.
+  /// Returns the communicator of a call, whose ranks the call or the trace states. All ranks may
+  /// execute the same calls, so the cost is logarithmic unless the call is the first of its
+  /// communicator or lists the ranks.
   Expected<std::int32_t> communicator(const PytorchCall& call) {
     const PytorchGroup& group = call.group;
     const auto defined = defined_.find(group.name);

@@ -85,7 +85,8 @@ class SimaiGraph {
 
   enum GroupKind : std::uint8_t { kTensor, kData, kExpert, kDataOfExperts, kGroupKinds };
 
-  /// A kind of groups: the first communicator, and the function from rank to group.
+  /// All groups of one kind, such as the tensor-parallel groups. `first` is the index of the first
+  /// group's communicator; group_of() returns the index of a rank's group.
   struct Groups {
     std::int64_t size = 1, stride = 1;
     std::int32_t first = 0;

@@ -6,11 +6,11 @@
 // There are two kinds of failure. If the models do not cover the cluster, the whole scenario is
 // simulated with ring schedules, and the reason is stored for the user. If settings contradict each
 // other, or if a file does not fit the cluster, a problem is reported. A collective with a
-// predicted time also adds load to links. The links follow from the collective's schedule. If the
-// number of channels differs, or if there are groups, they follow from a second schedule, in which
-// elements are divided evenly. If packs are fused at run time, their sizes are not known yet. With
-// such packs, the plan gets an object that computes times on request. nccl_times.cpp computes the
-// times.
+// predicted time also adds load to links. The links follow from the collective's schedule. If
+// NCCL's channels or rings differ from those of this schedule, or if there are groups, the links
+// follow from a second schedule, in which elements are divided evenly. If packs are fused at run
+// time, their sizes are not known yet. With such packs, the plan gets an object that computes times
+// on request. nccl_times.cpp computes the times.
 
 #include "core/scenario/assign_times.h"
 
@@ -70,7 +70,7 @@ class Nccl {
     }
     scenario_.nccl_values = options().settings.notes;
     if (scenario_.run.nccl == NcclModel::kRings) return;
-    if (library_.folder().empty()) return;  // without the library's figures, nothing is simulated
+    if (library_.folder().empty()) return;  // predictions need the library's parameters
     if (auto why = same_workers(); !why.empty()) return give_up(why);
     if (!load()) return;
     for (const Taken& one : all) {
@@ -286,7 +286,8 @@ class Nccl {
     return bounds_of(one, kinds);
   }
 
-  /// Returns such bounds for the given kinds of collectives, on the same number of GPUs.
+  /// Returns lower bounds like the overload above, for the given kinds of collectives on the same
+  /// number of GPUs.
   NcclBounds bounds_of(const Taken& one, const std::vector<NcclBounds::key_type>& kinds) {
     const std::shared_ptr<const Machine> machine = scenario_.cluster->groups().front().machine;
     const nccl::Predictor& predictor = *predictor_of(one);

@@ -15,7 +15,7 @@ std::string library_folder() {
     const fs::path installed = program.parent_path().parent_path() / "share" / "tutti";
     if (fs::is_directory(installed / "machines", status)) return installed.string();
   }
-  // Programs of others that are linked to the installed libraries can be in any folder.
+  // A program that a user links with the installed libraries can be in any folder.
   for (const char* const folder : {TUTTI_SOURCE_DATA, TUTTI_INSTALLED_DATA, "/usr/share/tutti"}) {
     if (fs::is_directory(fs::path(folder) / "machines", status)) return folder;
   }

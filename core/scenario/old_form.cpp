@@ -27,7 +27,8 @@ constexpr std::array kMovedFields{
     MovedField{"tf_cnn_benchmarks", "tensorflow.tf_cnn_benchmarks", ""},
     MovedField{"all_reduce_spec", "tensorflow.tf_cnn_benchmarks.all_reduce_spec", kBenchmarks},
     MovedField{"all_reduce_spec", "tensorflow.multi_worker_all_reduce.all_reduce_spec", ""},
-    // Packing fields that belonged both to TensorFlow's strategies and to Tutti's own packing:
+    // The following packing fields belonged both to TensorFlow's strategies and to Tutti's own
+    // packing:
     MovedField{"num_packs", "tensorflow.multi_worker_mirrored.collective_all_reduce.num_packs",
                kMirrored},
     MovedField{"all_reduce_merge_scope",

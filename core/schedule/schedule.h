@@ -48,10 +48,10 @@ inline constexpr int kUnlimitedCredits = std::numeric_limits<int>::max();
 ///   which they were sent; the k-th receive on the connection takes the k-th message. The send and
 ///   the receive of a message have the same number of elements.
 /// - A connection into a lane has `credits(rank, lane)` slots. A send occupies one slot, and blocks
-/// while no slot is free. The slot becomes free when the receiving step has consumed the message. A
-/// fused step consumes a message when it reduces or stores it, before it sends the result.
+///   while no slot is free. The slot becomes free when the receiving step has consumed the message.
+///   A fused step consumes a message when it reduces or stores it, before it sends the result.
 /// - A send step is complete when its source may be overwritten. A receiving step is complete when
-/// its target contains the result.
+///   its target contains the result.
 /// - A lane with kReceiveAny steps has no receiving steps of other kinds.
 class Schedule {
  public:

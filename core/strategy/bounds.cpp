@@ -12,8 +12,8 @@ namespace {
 /// A cut of the cluster. All bytes must cross it `times` times, and can do so once the gradients
 /// are ready.
 struct Cut {
-  /// Tells which gradients must be ready before data crosses the cut. kOwn: the gradients of the
-  /// cut's own group of workers. kOthers: the gradients of any replica outside, because the result
+  /// States which gradients must be ready before data crosses the cut. kOwn: the gradients of the
+  /// cut's own group of workers. kOthers: the gradients of all replicas outside, because the result
   /// inside needs them. kLatest: the gradients of all replicas. kEarliest: the gradients of the
   /// replicas that are ready first, because these replicas can already exchange data.
   enum class Start { kOwn, kOthers, kLatest, kEarliest };

@@ -276,8 +276,8 @@ class Routes {
       const int gpu = group_.device(relay).part;
       if (!by_nvlink(machine, way.from.part, gpu) || !by_nvlink(machine, gpu, way.to.part))
         continue;
-      // The load of this GPU's links, if the segment goes over this GPU. The links' direct traffic
-      // comes on top of it.
+      // The load of the links between this GPU and the two ends, if the segment goes over this GPU:
+      // the elements relayed so far, this segment, and direct traffic of the same size.
       const double most = std::max((relayed_[{way.from, gpu}] + 2 * way.elements) /
                                        nvlink_width(machine, way.from.part, gpu),
                                    (relayed_[{way.to, -1 - gpu}] + 2 * way.elements) /

@@ -4,10 +4,10 @@
 //
 // Each tree distributes separate chunks of the data. Chunks are divided into pieces, so that a rank
 // forwards one piece while it receives the next. A tree needs as many lanes as the rank with the
-// most children has children. A message is received on the lane with the number of the lane on
-// which it was sent. A rank sends to its first child on the lane on which it receives, so that it
-// forwards a piece to this child without waiting for another lane. The messages to the other
-// children are on other lanes, which wait for the lane that receives from the parent.
+// most children has children. The receiver and the sender of a message use lanes with the same
+// number. A rank sends to its first child on the lane on which it receives, so that it forwards a
+// piece to this child without waiting for another lane. The messages to the other children are on
+// other lanes, which wait for the lane that receives from the parent.
 //
 // A reduction uses the same trees in the reverse direction. A rank adds the data of its children
 // one after the other, and sends the sum to its parent. An all-reduce is a reduction followed by a

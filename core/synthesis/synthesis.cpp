@@ -47,11 +47,11 @@ constexpr double kCloser = 0.005;
 /// used.
 constexpr std::size_t kExchanges = 4;
 /// The maximum number of route sets that are tried. A route set is tried only if its optimal time
-/// is at most this multiple of the optimal time with all routes.
+/// is at most `kMinGapToRefine` times the optimal time with all routes.
 constexpr std::size_t kLevels = 3;
 constexpr double kMinGapToRefine = 1.25;
-/// Narrow routes are pinned if all forests exceed the optimum by more than this share, and if there
-/// are at most this many ranks.
+/// Narrow routes are pinned if all forests exceed the optimum by more than the share
+/// `kMinGapToPin`, and if there are at most `kMaxPinnedRanks` ranks.
 constexpr double kMinGapToPin = 0.005;
 constexpr int kMaxPinnedRanks = 64;
 /// Links may be busy for longer than the optimal time by this share, so that trees can be
@@ -216,7 +216,8 @@ class CandidateSearch {
     }
     if (sizes.empty()) return sizes;
     // Three numbers are chosen: the fewest trees, the first number that is close to the optimum,
-    // and the number closest to the optimum. On small fabrics, also one between the last two.
+    // and the number closest to the optimum. On small fabrics, a number between the last two is
+    // chosen, too.
     std::vector<TreeSize> chosen{sizes.front()};
     for (const double gap : {kClose, kCloser}) {
       const auto first = std::find_if(sizes.begin(), sizes.end(), [&](const TreeSize& size) {

@@ -10,10 +10,9 @@ namespace tutti::core {
 inline constexpr double kMinGbPerS = 1e-6;
 inline constexpr double kMaxGbPerS = 1e6;
 inline constexpr double kMaxLatencyUs = 1e9;
-inline constexpr double kMaxMilliseconds = 1e8;               ///< about 28 hours
-inline constexpr std::int64_t kMaxElements = std::int64_t{1}  /// Maximum number of elements of a
-                                                              /// gradient, and of a model.
-                                             << 46;
+inline constexpr double kMaxMilliseconds = 1e8;  ///< about 28 hours
+/// The maximum number of elements of a gradient, and of a model.
+inline constexpr std::int64_t kMaxElements = std::int64_t{1} << 46;
 inline constexpr std::int64_t kMaxWorkers = 10'000'000;
 inline constexpr std::int32_t kMaxSteps = 100'000;
 inline constexpr int kDeepestNesting = 64;  ///< maximum depth of nested values in a text

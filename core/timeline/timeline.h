@@ -104,8 +104,7 @@ struct Span {
 };
 
 /// A training step of all replicas. Times of parts, such as `forward`, are those of one replica:
-/// the replica that computed longest or, in a measured run that was imported, the rank that ended
-/// the step last.
+/// the replica that computed longest.
 struct StepRecord {
   std::int32_t step = 0;
   Time start;  ///< time at which the last replica ended the previous step

@@ -1,8 +1,8 @@
 // Tutti's plugin and NVIDIA's example plugin read the same format, but interpret some lines
 // differently: if the number of channels is -1, NCCL chooses it with Tutti's plugin, but NVIDIA's
 // plugin uses one channel. A header in the first line marks a table for Tutti's plugin. A header
-// that is misspelled or in another line is an error. If it were taken as a comment, the lines of
-// the table would silently get the other meaning.
+// that is misspelled or in another line is an error. If it were taken as a comment, the table would
+// be read as one for NVIDIA's plugin, without a message.
 //
 // The reader stops at the first mistake and reports its line, its column and a hint. The code uses
 // only the standard library, even for messages, because the plugin is loaded into other programs.

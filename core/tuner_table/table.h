@@ -30,9 +30,9 @@ inline constexpr int kMaxChannels = 64;
 /// channels that NCCL uses for them.
 struct Row {
   int collective = 4;           ///< index of kCollectives
-  std::uint64_t min_bytes = 0;  ///< smallest size (inclusive) of the larger of a rank's input and
-                                ///< output, as NCCL passes it to the tuner
-  std::uint64_t max_bytes = 0;  ///< largest size (inclusive)
+  std::uint64_t min_bytes = 0;  ///< smallest size of a call (inclusive), which is the size of a
+                                ///< rank's input or output, whichever is larger
+  std::uint64_t max_bytes = 0;  ///< largest size of a call (inclusive)
   int algorithm = 1;            ///< index of kAlgorithms
   int protocol = 2;             ///< index of kProtocols
   int channels = 0;             ///< 0: NCCL chooses the number

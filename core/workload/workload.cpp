@@ -478,8 +478,8 @@ class WorkloadMaker {
     }
   }
 
-  /// Returns the bytes of a variable that a pass with `operations` per sample reads at least. A
-  /// multiplication and an addition use at most one weight.
+  /// Returns the minimum number of bytes of a variable that a pass with `operations` per sample
+  /// reads. A multiplication and an addition use at most one weight.
   [[nodiscard]] Bytes weights_used(int v, std::optional<double> operations) const {
     const Variable& variable = options_.model.variables[v];
     const double used = operations.value_or(0) * static_cast<double>(*options_.batch) / 2;

@@ -66,8 +66,8 @@ struct StepTimes {
 };
 
 /// The times in a pass in which a device idles, because the host has not yet launched the next
-/// kernel. nullopt: the pass has no gap at this point. A gap of 0 exists only on devices whose host
-/// is late (Conditions::late), which determine its length.
+/// kernel. nullopt: the pass has no gap at this point. A gap of 0 marks a point at which
+/// Conditions::late gives some devices a gap; the other devices have none.
 struct HostGaps {
   std::optional<Time> forward;                ///< before the forward pass
   std::vector<std::optional<Time>> backward;  ///< before each segment; empty: no gaps

@@ -19,8 +19,7 @@ bool is_mscclpp(std::string_view text);
 /// Reads an execution plan. Each GPU becomes a rank, and each thread block becomes a lane (a
 /// sequence of steps that the rank executes in order). Additional lanes receive the data that other
 /// ranks write, and send the data that proxies move (lanes.h). Returns null and adds problems if
-/// the text is not a plan or uses features
-/// that Tutti does not support.
+/// the text is not a plan or uses features that Tutti does not support.
 std::shared_ptr<const AlgorithmText> read_mscclpp(std::string_view text, const std::string& file,
                                                   Problems& problems);
 

@@ -1,8 +1,9 @@
 // Joins the instructions of a plan's lanes into steps. If a thread block waits for a message, it
 // receives the message itself instead of through an inbox, provided that nothing accesses the
-// memory earlier. The result is the same. If a message is received into scratch and then copied,
-// added or forwarded, the instructions become one step, unless another instruction uses this
-// scratch range. A plan that Tutti exported therefore becomes the original schedule again.
+// memory earlier. This does not change the result of the plan. If a message is received into
+// scratch and then copied, added or forwarded, the instructions become one step, unless another
+// instruction uses this scratch range. A plan that Tutti exported therefore becomes the original
+// schedule again.
 
 #include <algorithm>
 #include <array>

@@ -59,8 +59,8 @@ class PytorchDdpFramework final : public FrameworkOf<PytorchDdp> {
   }
 
   /// The reducer divides gradients while it copies them into a bucket. If gradients are views of
-  /// their bucket, it divides them in place, and if a communication hook converts whole buckets,
-  /// the hook divides the converted bucket. All collectives are sums. SOURCE:
+  /// their bucket, the reducer divides them in place. If a communication hook converts whole
+  /// buckets, the hook divides the converted bucket instead. All collectives are sums. SOURCE:
   /// torch/csrc/distributed/c10d/reducer.cpp, mark_variable_ready_dense;
   /// torch/distributed/algorithms/ddp_comm_hooks/default_hooks.py.
   void lower(const LoweringTarget&, Strategy& strategy, Complaints&) const override {

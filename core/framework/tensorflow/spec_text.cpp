@@ -1,10 +1,10 @@
-// A spec can be written in two syntaxes, and each has its own parser. The result is the same. In
-// the form of tf_cnn_benchmarks, colons separate algorithms and limits, which alternate. A valid
-// spec begins and ends with an algorithm. The Python form has a small recursive parser of literals,
-// which supports only the kinds of values that occur in a spec. As in Python, parentheses around a
-// single value without a comma do not make a tuple. An error has the index of the character at
-// which it occurs. core/strategy/all_reduce_spec.cpp checks the order of limits and reports unknown
-// names.
+// A spec can be written in two syntaxes, and each has its own parser. Both parsers return a
+// SpecText. In the form of tf_cnn_benchmarks, colons separate algorithms and limits, which
+// alternate. A valid spec begins and ends with an algorithm. The Python form has a small recursive
+// parser of literals, which supports only the kinds of values that occur in a spec. As in Python,
+// parentheses around a single value without a comma do not make a tuple. An error has the index of
+// the character at which it occurs. core/strategy/all_reduce_spec.cpp checks the order of limits
+// and reports unknown names.
 
 #include "core/framework/tensorflow/spec_text.h"
 

@@ -26,9 +26,9 @@ struct SpecText {
 };
 
 /// Parses a spec in one of two forms:
-/// - tf_cnn_benchmarks' form: entries algorithm['#'shards], separated by ':' limit ':'. Limits are
-///   bytes. The number of bytes may end with k, K, M, G or T (powers of 1024). The last entry has
-///   no limit.
+/// - tf_cnn_benchmarks' form: entries algorithm['#'shards], separated by ':' limit ':'. A limit may
+///   end with k, K, M, G or T (powers of 1024). AllReduceSpec::limit_unit, which the text does not
+///   state, is the unit of limits. The last entry has no limit.
 /// - the Python argument of MultiWorkerAllReduce: a string, a tuple (algorithm, shards, limit)
 ///   whose last one or two elements may be omitted, a list of such tuples, or None, which means an
 ///   empty list.

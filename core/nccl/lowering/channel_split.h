@@ -21,8 +21,8 @@ struct ChannelPart {
 /// collective must be the only one in its group. Small collectives use fewer channels, because NCCL
 /// gives each channel a minimum of traffic. `count` is the number of elements of the buffer. For an
 /// all-gather or reduce-scatter, `count` is the number of elements of a rank's block. REQUIRES:
-/// NCCL 2.22 or later; `count`, `channels` and `element_bytes` are above
-/// 0. SOURCE: NVIDIA/nccl src/enqueue.cc, scheduleCollTasksToPlan.
+/// NCCL 2.22 or later; `count`, `channels` and `element_bytes` are positive. SOURCE: NVIDIA/nccl
+/// src/enqueue.cc, scheduleCollTasksToPlan.
 std::vector<ChannelPart> split_over_channels(Function function, Protocol protocol, Version version,
                                              std::int64_t ranks, std::int64_t count,
                                              std::int64_t element_bytes, int channels);

@@ -7,9 +7,9 @@
 //   of the other nodes. Then the head distributes the chunk in its node, either GPU by GPU
 //   (CollNetDirect) or by multicast (NVLS).
 // - Reduce-scatter: a head sums its rail's chunk over all GPUs of its node. The GPUs of the node
-// either send their data to the head, which sums it (CollNetDirect), or the NVSwitch reduces the
-// data (NVLS).
-//   The network reduces the heads' chunks, and each head receives the part of its own block.
+//   either send their data to the head, which sums it (CollNetDirect), or the NVSwitch reduces the
+//   data (NVLS). The network reduces the heads' chunks, and each head receives the part of its own
+//   block.
 //
 // In a rank's buffer, the blocks of a rail are not adjacent. Data is therefore copied between the
 // buffer and a slot part by part. For uniformity, all chunks of a channel have the same number of

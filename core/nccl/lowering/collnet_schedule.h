@@ -49,7 +49,8 @@ class CollNet : public Schedule {
 
  protected:
   /// Returns which chunk of each loop this rank handles as a head, as an index in the loop; -1 if
-  /// the rank is not a head.
+  /// the rank is not a head. `base` is the first lane of the channel, in this and all following
+  /// functions.
   [[nodiscard]] virtual int head(Rank rank, Lane base) const = 0;
   /// Returns the number of steps per loop of the lane with role `role`. The last step of kUp fills
   /// the send slot, and the last step of kDown releases the receive slot.

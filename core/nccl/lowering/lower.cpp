@@ -41,8 +41,8 @@ void fill_heads(Graph& direct, int gpus) {
   }
 }
 
-/// Each chain uses the same order of GPUs but begins one GPU later, so that consecutive chains
-/// reach the network through consecutive cards.
+/// Each chain uses the same order of GPUs as the previous one but begins one GPU later, so that
+/// consecutive chains reach the network through consecutive cards.
 void fill_chains(Graph& chain, int gpus, const std::vector<std::vector<int>>& inside) {
   const bool fresh = chain.orders.empty();
   fill_orders(chain, gpus, inside);

@@ -31,8 +31,8 @@ struct Sizes {
   std::int64_t least = 0;  ///< minimum number of bytes of a part; before NCCL 2.22, every part is a
                            ///< multiple of this number
   std::int64_t largest = 0;  ///< maximum number of bytes of a part, if there are enough channels
-  int few = 1;   ///< lower limit for the number of channels per peer, with which every peer has its
-                 ///< own channels
+  int few = 1;  ///< initial number of channels per peer; if NCCL limits it, all peers together have
+                ///< at most as many channels as the communicator
   int most = 1;  ///< maximum number of channels per peer
 };
 

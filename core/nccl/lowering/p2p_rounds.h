@@ -16,12 +16,15 @@ inline constexpr int kP2pAtOnce = 8;
 /// use the same deltas, so every send has a matching receive.
 ///
 /// A delta has two parts: a distance between groups and a distance inside a group. Before 2.12, a
-/// group is a single rank. Since 2.12, a group is a node. Since 2.28.7, a group is eight GPUs of a
-/// node if there are several nodes. The order of the deltas between n groups is 0, 1, 2, … in 2.7,
-/// and 0, n/2, -n/2, 1, -1, n/2 - 1, … in 2.8 to 2.21. In 2.18 to 2.21, the number of rounds per
-/// group is rounded up to 1, 2, 4 or a multiple of 8. The rounds that are added by rounding up are
-/// empty. SOURCE: NVIDIA/nccl src/init.cc, ncclP2pSchedule (2.28.7 and later), initTransportsRank
-/// (before); src/group.cc, ncclGroupEnd (before 2.13).
+/// group is a single rank. Since 2.12, a group is a node. Since 2.28.7, if there are several nodes
+/// of G GPUs, a group is gcd(8, G) GPUs of a node. The order of the distances between n groups is
+/// 0, 1, 2, … in 2.7, and 0, n/2, -n/2, 1, -1, n/2 - 1, … in 2.8 to 2.21. Since 2.22, the distances
+/// are the triangular numbers 0, 1, 3, 6, … modulo a power of two. The order of the distances
+/// inside a group is 0, 1, 2, …, except from 2.22 to 2.28.6, in which these distances are
+/// triangular numbers, too. In 2.18 to 2.21, the number of rounds per group is rounded up to 1, 2,
+/// 4 or a multiple of 8. The rounds that are added by rounding up are empty. SOURCE: NVIDIA/nccl
+/// src/init.cc, ncclP2pSchedule (2.28.7 and later), initTransportsRank (before); src/group.cc,
+/// ncclGroupEnd (before 2.13).
 class P2pRounds {
  public:
   /// Computes the deltas. REQUIRES: NCCL 2.7 or later; identical nodes.

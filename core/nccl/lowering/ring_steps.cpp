@@ -4,9 +4,10 @@
 // complete chunks. (Before 2.10, chunks are numbered by rank, not by position.) In an all-gather
 // and a reduce-scatter, a loop has one chunk of every rank's block. In a broadcast and a reduce, a
 // loop is one chunk, which travels along the chain from the root (broadcast) or to the root
-// (reduce). The data of a primitive is divided into slices. Each slice is a message. The chunks of
-// the last loop divide the remainder into n equal parts, rounded up to 16 bytes. Chunks after the
-// end of the remainder are empty, but ranks send them, too.
+// (reduce). The chunk that a primitive (a receive, a send or both) handles is divided into slices.
+// Each slice is a message. The chunks of the last loop divide the remainder into n equal parts,
+// rounded up to 16 bytes. Chunks after the end of the remainder are empty, but ranks send them,
+// too.
 
 #include "core/nccl/lowering/parts.h"
 

@@ -24,7 +24,7 @@ namespace {
 constexpr int kMaxNvlsHeads = 32;              // NCCL_MAX_NVLS_ARITY
 constexpr int kMaxDirectHeads = 8;             // NCCL_MAX_DIRECT_ARITY + 1
 constexpr std::int64_t kStepsInAll = 1 << 19;  // limit for one graph
-constexpr int kSteps = 1 << 14;                // limit for one walk
+constexpr int kSteps = 1 << 14;                // limit for one run of ChannelSearch
 constexpr int kStepsOfSameChannels = 1 << 8;
 
 PathType next(PathType type) { return static_cast<PathType>(static_cast<int>(type) + 1); }

@@ -11,7 +11,7 @@ namespace tutti::core::nccl {
 
 namespace {
 
-constexpr int kMaxGpus = 160;         // deeper walks need more stack than a thread has
+constexpr int kMaxGpus = 160;         // deeper searches need more stack than a thread has
 constexpr int kMaxRingChannels = 32;  // half of 64, because each is used twice
 
 /// Returns the reason why a graph from a file cannot be used for a node with this number of GPUs;

@@ -38,8 +38,8 @@ constexpr std::array<std::string_view, 5> kOthers{"NCCL_P2P_LEVEL", "NCCL_P2P_DI
                                                   "NCCL_NET_GDR_LEVEL", "NCCL_CROSS_NIC",
                                                   "NCCL_NETDEVS_POLICY"};
 
-/// Parses a maximum distance. Parses a path type, given by its name or by the number that old
-/// versions used for it.
+/// Parses a maximum distance: a path type, given by its name or by the number that old versions
+/// used for it.
 std::optional<PathType> level(std::string_view text) {
   if (const auto type = path_type(text)) return *type <= PathType::kSys ? type : std::nullopt;
   constexpr std::array<PathType, 6> kOld{PathType::kLoc, PathType::kPix, PathType::kPxb,
@@ -67,8 +67,8 @@ Expected<void> set(SearchSettings& settings, std::string_view name, std::string_
   };
   for (const Switch& known : kSwitches) {
     if (known.name != name) continue;
-    // NCCL_NVLS_ENABLE may also be 2, which means on if the hardware supports NVLS. This is known
-    // here.
+    // NCCL_NVLS_ENABLE may also be 2, which means on if the hardware supports NVLS. The topology
+    // states whether it does, so 2 means the same as 1 here.
     const bool two = name == "NCCL_NVLS_ENABLE" && value == "2";
     if (value != "0" && value != "1" && !two) return expected("0 or 1");
     settings.*known.member = (value != "0") == known.on;

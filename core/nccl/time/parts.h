@@ -149,8 +149,9 @@ inline double through_connections(const System& s, double channels) {
   return sockets.host_gb_per_s > 0 ? std::min(all, sockets.host_gb_per_s) : all;
 }
 
-/// Returns the name of the resource that limits the rate at which a node sends, if its cards reach
-/// `cards` GB/s (or less, because of PCIe), and its sockets through_connections(s, channels).
+/// Returns the name of the resource that limits the rate at which a node sends. The node's cards
+/// reach `cards` GB/s (or less, because of PCIe), and its connections reach through_connections(s,
+/// channels).
 inline const char* limit_of_node(const System& s, double cards, double channels) {
   const double sockets = through_connections(s, channels);
   if (sockets >= cards) return "network cards";

@@ -10,8 +10,8 @@
 //   the lowest bandwidth limits the rate, and resources with nearly as low a bandwidth add a
 //   little.
 // - fill: for a ring, zero. In a tree with the protocol Simple, each level waits for the first
-// complete chunk from the level below. With LL and LL128, a GPU passes data on line by line, so
-// that the levels inside a node wait only for what a thread block moves at once.
+//   complete chunk from the level below. With LL and LL128, a GPU passes data on line by line, so
+//   that the levels inside a node wait only for what a thread block moves at once.
 //
 // In LL, every 8 bytes contain a flag of 4 bytes, which halves the payload. In LL128, every 128
 // bytes contain a flag of 8 bytes, which leaves 15/16 as payload.

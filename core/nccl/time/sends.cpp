@@ -129,8 +129,9 @@ Prediction predict_sends(const System& s, const Communicator& comm, CollectiveKi
                  (peers - 1) * p.of(s.transport, NetFigure::kMessage);
     double cards = s.nics * s.nic_gb_per_s * arriving(s, comm.nodes, p);
     if (kind == CollectiveKind::kAllToAll) cards *= p.of(s.transport, NetFigure::kShuffleShare);
-    // The measured rates of sockets are those of one peer per GPU. Other connections are all in
-    // use at the same time, up to the number of channels.
+    // With sockets, at most one peer per GPU counts, as in the measurements of their rates. In
+    // other networks, the connections to all peers are in use at the same time, up to the number of
+    // channels.
     const double connections = s.sockets.thread_gb_per_s > 0
                                    ? far_channels(comm) * std::min(gpus, peers)
                                    : gpus * std::min(far_channels(comm) * peers, comm.p2p.channels);

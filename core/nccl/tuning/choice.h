@@ -44,8 +44,9 @@ struct Candidate {
   Algorithm algorithm = Algorithm::kRing;
   Protocol protocol = Protocol::kSimple;
   float latency_us = 0;
-  float bandwidth = 0;  ///< bandwidth for this size, in GB/s (1e9) of the collective's bytes
-  float time_us = 0;    ///< NCCL's estimate of the time
+  float bandwidth =
+      0;  ///< algorithm bandwidth for this size, in GB/s (1e9): the size divided by the time
+  float time_us = 0;  ///< NCCL's estimate of the time
   /// The reason why the candidate is unavailable; null if it is available. All numbers of an
   /// unavailable candidate are 0.
   const char* off = nullptr;

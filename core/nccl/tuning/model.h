@@ -15,8 +15,8 @@ namespace tutti::core::nccl {
 /// NCCL's estimate for a collective with a certain algorithm and protocol.
 struct Entry {
   float latency_us = 0;
-  float bandwidth = 0;  ///< bandwidth in GB/s (1e9) of the collective's bytes; 0: the entry cannot
-                        ///< be chosen
+  float bandwidth = 0;  ///< algorithm bandwidth in GB/s (1e9): the size of a collective divided by
+                        ///< its time; 0: the entry cannot be chosen
   const char* off = nullptr;      ///< reason why the entry cannot be chosen; null: the entry can be
                                   ///< chosen
   float without_preferences = 0;  ///< bandwidth that the entry would have without the user's

@@ -47,7 +47,7 @@ int log2i(std::int64_t value);
 
 /// Returns the reason why this release of NCCL has no cost model for the cell; null if it has one.
 const char* missing(const Cell& cell);
-/// Returns the cell's bandwidth, as GB/s of the collective's bytes; 0 if the network does not
+/// Returns the cell's algorithm bandwidth (size divided by time) in GB/s; 0 if the network does not
 /// support the algorithm.
 float bandwidth_of(const Cell& cell);
 /// Returns the cell's latency in us.
