@@ -186,11 +186,22 @@ std::string_view without_blanks_behind(std::string_view line) {
   return line;
 }
 
-/// True if the line equals the header, ignoring case and trailing blanks.
+/// Returns a comment as the words after its #, in lower case, with one space between them. Control
+/// characters separate words, because write_table() writes them as spaces.
+std::string comment_words(std::string_view line) {
+  std::string words;
+  for (const char c : line.substr(1)) {
+    const bool separates = c >= 0 && c <= ' ';
+    if (!separates) words += static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+    if (separates && !words.empty() && words.back() != ' ') words += ' ';
+  }
+  if (words.ends_with(' ')) words.pop_back();
+  return words;
+}
+
+/// True if the line differs from the header at most in case and blanks.
 bool resembles_header(std::string_view line) {
-  line = without_blanks_behind(line);
-  return std::equal(line.begin(), line.end(), kHeader.begin(), kHeader.end(),
-                    [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a - 'A' + 'a' : a) == b; });
+  return line.starts_with('#') && comment_words(line) == kHeader.substr(2);
 }
 
 /// Returns an error if the first line names another version of the format.
