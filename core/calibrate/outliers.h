@@ -56,10 +56,11 @@ struct Outliers {
 /// the times of the routes with which it is compared; the quantile that gives the fewest outliers
 /// is used.
 ///
-/// The link with the lowest bandwidth limits a route. On a fast route, all links whose stated
-/// bandwidth is below the measured rate must therefore be fast. A fast link cannot be detected if
-/// every route over the link also crosses a link that is not fast. Network cards have no latency of
-/// their own; if a card causes a high latency, its link to the machine is reported.
+/// The link with the lowest bandwidth limits a route. If a fast route has a higher
+/// measured rate than the stated bandwidth of one of its links, this link is therefore fast. A fast
+/// link cannot be detected if every route over the link also crosses a link that is not fast.
+/// Network cards have no latency of their own; if a card causes a high latency, its link to the
+/// machine is reported.
 ///
 /// The stated parameters are those of `scenario`. The timelines must be from runs on the cluster of
 /// `scenario`, but the runs may have used other strategies.

@@ -29,7 +29,8 @@ class Kriging {
 
   struct Guess {
     double mean = 0;
-    double deviation = 0;  ///< standard deviation of the function without noise
+    double deviation = 0;  ///< standard deviation of `mean`: how uncertain the value of the
+                           ///< function is, without the noise of observations
   };
   [[nodiscard]] Guess at(const Point& place) const;
   /// Returns the expected improvement over `least` at `place`, which is the mean of max(0, least -

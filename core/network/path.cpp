@@ -57,7 +57,8 @@ Time Path::time_of_hosts(Bytes bytes) const {
       slowest_host = std::max(slowest_host, hop.host->moving(bytes));
     }
   }
-  // Streaming hosts work while the links transfer data, so only the slower of the two counts.
+  // Hosts whose `whole` is false work while the links transfer data, so only the slower one of host
+  // and link counts.
   return all + std::max(Time(), slowest_host - slowest_link);
 }
 

@@ -261,9 +261,10 @@ class ConditionsReader {
     if (message.where() == proto::BackgroundLoad::SWITCHES) {
       words = "all links between switches";
       if (cluster_.switch_links() == 0)
-        fields_.complain_at(
-            message, "where", ProblemCode::kConflict,
-            "background: this network has no links between switches; use PORTS, or a FAT_TREE");
+        fields_.complain_at(message, "where", ProblemCode::kConflict,
+                            "background: this network has no links between switches; set where: "
+                            "PORTS, or use a network "
+                            "with such links, such as a FAT_TREE");
       // One link more than the limit is enough to report the error below.
       for (LinkId id = 0; id < std::min(cluster_.switch_links(), kMaxLoaded + 1); ++id)
         found.push_back(id);

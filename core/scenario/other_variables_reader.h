@@ -12,8 +12,9 @@ namespace tutti::core {
 // Readers for the workload's sparse gradients and for variables with separate values on each
 // replica.
 
-/// Sets Variable::slices of the variables of `model` that have sparse gradients. The rows of all
-/// `replicas` replicas together must not exceed the size limit of a variable.
+/// Sets Variable::slices of the variables of `model` that have sparse gradients. Reports
+/// a problem if the gathered rows of all `replicas` replicas have more elements than a variable may
+/// have.
 void take_sparse_gradients(const proto::Workload& workload, std::int64_t replicas, Model& model,
                            Fields& fields);
 

@@ -10,8 +10,8 @@ namespace tutti::core::synthesis {
 
 Ratio delivery_time(const FabricGraph& graph, const Contributions& contributions, Ratio at_least) {
   const int links = static_cast<int>(graph.links.size());
-  // The flow graph has two nodes per link (its two ends), one node per rank as a receiver, a source
-  // and a sink.
+  // The flow graph has one source, one sink, two nodes for each link (its two ends), and one node
+  // for each rank (as a receiver).
   const int first_rank = 2 * links;
   const int source = first_rank + graph.ranks;
   const int sink = source + 1;

@@ -136,7 +136,8 @@ std::optional<std::size_t> PackReplay::sender_of(std::size_t number) const {
   return run_->lane_number(from, sender.lane);
 }
 
-/// Executes the lane's next step, after the steps of other lanes on which it depends. If the step
+/// Executes the next step of lane `wanted`. First executes all steps of other lanes on which it
+/// depends. If the step
 /// receives a message, also executes the sending step, even if the sending step had not ended at
 /// this time. Returns false if the step cannot be executed.
 bool PackReplay::push(std::size_t wanted) {

@@ -4,7 +4,8 @@
 // line* behind resource A if all messages that use B come from A, with the same latency. B then
 // serves messages in the same order as A. The times at which a message's head and tail leave A
 // therefore determine the times at which they leave B. A section consists of resources that are in
-// line, and is handled by one event, when the message's head reaches its first resource. For
+// line. One event handles a message's whole passage through a section, when the message's head
+// reaches the section's first resource. For
 // example, in a ring over machines with one network card each, all links between two machines form
 // one section, so a message needs one event instead of four.
 //

@@ -27,7 +27,8 @@ class WaitCompiler : public CompilerPart {
   ExpressionCompiler& expressions_;
   SymmetryCheck& symmetry_;
   LaneFamilies& lanes_;
-  std::vector<WaitText> waits_;  ///< the texts of Program::waits
+  std::vector<WaitText> waits_;  ///< for each element of Program::waits: the
+                                 ///< statement from which it was compiled
 };
 
 }  // namespace tutti::core::custom

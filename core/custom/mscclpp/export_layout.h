@@ -25,8 +25,9 @@ struct LaneEnd {
 /// The range of the receiver's memory to which one message is written.
 struct Landing {
   Range range;
-  bool in_scratch = false;  ///< true: the range is reserved for this message, and the receiver
-                            ///< copies or adds the data
+  bool in_scratch = false;  ///< true: the range is in the receiver's scratch buffer and reserved
+                            ///< for this message; the receiver copies the data from there, or
+                            ///< adds it to its own data
 };
 
 struct RangeUse {

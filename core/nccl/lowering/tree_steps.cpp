@@ -103,8 +103,9 @@ class Tree : public Schedule {
   std::int32_t n_;
   bool divided_;
   std::vector<ChannelLoops> channels_;
-  std::vector<std::vector<TreePlace>> trees_;  ///< for each channel: its tree; only channels up to
-                                               ///< the first repetition are stored
+  std::vector<std::vector<TreePlace>> trees_;  ///< the trees of the first channels, at most
+                                               ///< connected_channels(); the other channels
+                                               ///< repeat these trees in order
 };
 
 }  // namespace

@@ -40,9 +40,8 @@ class Paths {
   [[nodiscard]] PathType nearest(NodeKind kind) const;
   [[nodiscard]] PathType farthest(NodeKind kind) const;
 
-  /// The local ports of a GPU. A port is local if the GPU reaches no port at a higher bandwidth,
-  /// and no port at this bandwidth over a nearer path type. The local GPUs of a network port are
-  /// defined in the same way.
+  /// The local ports of a GPU: of the ports that the GPU reaches at its highest bandwidth, those
+  /// with the nearest path type. The local GPUs of a network port are defined in the same way.
   struct Locals {
     std::vector<int> places;
     PathType type = PathType::kDis;

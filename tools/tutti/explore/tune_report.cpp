@@ -311,7 +311,7 @@ std::string incomparable_part(const TuneResult& r) {
       "    {0}\n"
       "  The predicted step time is {2} instead of {3}, but the two predictions cannot be "
       "compared: {4}.\n"
-      "  Measure both settings on the cluster: tutti calibrate fits links to measured runs.\n"
+      "  Measure both settings on the cluster; tutti calibrate can then fit links to the runs.\n"
       "  tutti perf --against compares predictions of NCCL with logs of nccl-tests.\n"
       "\n",
       settings(r, r.incomparable->values, "\n    "),

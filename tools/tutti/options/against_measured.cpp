@@ -74,8 +74,10 @@ void add_calibrate(CLI::App& app, CalibrateOptions& o) {
                 "With --cluster: an NCCL environment variable, NCCL_NAME=VALUE (repeatable)")
       ->expected(1)
       ->take_all();
-  c->add_option("--calibration", o.calibration,
-                "With --cluster: file of an earlier calibration, to which the logs are added")
+  c->add_option(
+       "--calibration", o.calibration,
+       "With --cluster: file of an earlier calibration, whose measurements are used together "
+       "with the logs (the file is not changed; -o writes the new calibration)")
       ->check(not_utf8);
   c->add_flag("--suggest", o.suggest,
               "With --cluster: suggest further measurements, ranked by how much they would narrow "

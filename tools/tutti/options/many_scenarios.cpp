@@ -125,8 +125,8 @@ void add_sweep(CLI::App& app, SweepOptions& o) {
   add_calibration(c, o.scenario);
   c->add_option(
        "-o,--output", o.output,
-       "SQLite file for the results (default: the name of the scenario with the suffix .sweep, or "
-       "a number and .sweep if that file holds another sweep)")
+       "SQLite file for the results (default: NAME.sweep, where NAME is the scenario's file name "
+       "without its extension; if that file holds another sweep, NAME-2.sweep, and so on)")
       ->check(not_utf8);
   c->add_flag("--yes", o.yes,
               "Do not ask before a sweep of more than " + std::to_string(kMaxUnasked) + " points");
