@@ -182,7 +182,7 @@ std::int64_t Tuner::random_point() {
   auto index = static_cast<std::int64_t>(random_.below(static_cast<std::uint64_t>(size_)));
   std::vector<std::int64_t> rows(allowed_.size());
   for (std::size_t a = allowed_.size(); a-- > 0;) {
-    // The row is number `index % count` of the rows of this axis that may be evaluated.
+    // Choose row `index % count`, counted from 0, of the rows of this axis that may be evaluated.
     const std::int64_t count = std::ssize(ranks_[a]);
     std::int64_t before = index % count;
     index /= count;

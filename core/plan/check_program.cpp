@@ -268,11 +268,13 @@ class ProgramChecker {
     std::string circle = name(t);
     int names = 1;
     for (TaskId at = back(t); at != t; at = back(at)) {
-      if (++names <= kNamedInCycle) circle += " after " + name(at);
+      if (++names <= kNamedInCycle) circle += " waits for " + name(at);
     }
-    if (names > kNamedInCycle) circle += fmt::format(" after {} more", names - kNamedInCycle);
+    if (names > kNamedInCycle)
+      circle += fmt::format(" waits for … ({} more)", names - kNamedInCycle);
     add(PlanProblemCode::kCycle, t,
-        fmt::format("tasks wait for each other in a cycle: {} waits for itself", circle));
+        fmt::format("tasks wait for each other in a cycle: {} waits for {}", circle,
+                    names == 1 ? "itself" : "the first"));
   }
 
   // --- tasks and blocks ---

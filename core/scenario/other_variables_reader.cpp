@@ -42,8 +42,9 @@ void take_sparse_gradients(const proto::Workload& workload, std::int64_t replica
       continue;
     }
     if (variable->shape.empty() || variable->elements == 0) {
-      fields.complain_at(s, "variable", ProblemCode::kUnused,
-                         "{}: the variable has no rows; remove it", what);
+      fields.complain_at(
+          s, "variable", ProblemCode::kUnused,
+          "{}: the variable is a scalar or empty, so it has no rows; remove this entry", what);
       continue;
     }
     if (!s.has_rows_per_step()) {

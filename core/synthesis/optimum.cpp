@@ -78,11 +78,11 @@ Contributions all_of_root(int ranks, int root) {
 
 std::optional<Optimum> optimum_of(const FabricGraph& graph, const Contributions& contributions) {
   OfferedFlow flow(graph, contributions);
-  // The search begins with the cut that has a single rank outside.
+  // The search begins with a cut (set S in optimum.h) that contains all nodes except one rank.
   Optimum best;
   int last = 0;
   while (last < graph.ranks && contributions[last] == flow.total())
-    ++last;  // a cut must contain a rank with a contribution
+    ++last;  // the cut must contain a rank with a contribution
   best.cut.assign(graph.nodes(), true);
   best.cut[last] = false;
   auto time = time_of_cut(graph, contributions, best.cut);

@@ -79,7 +79,8 @@ core::Expected<std::unique_ptr<PackReplay>> PackReplay::of(
   if (steps > kMaxSteps)
     return tl::make_unexpected(Error::request(
         {core::ProblemCode::kTooLarge, "pack"},
-        fmt::format("pack {} cannot be followed: its {} steps are too many", pack, steps)));
+        fmt::format("pack {} cannot be followed: it has {} schedule steps (limit: {})", pack, steps,
+                    kMaxSteps)));
   return std::unique_ptr<PackReplay>(new PackReplay(std::move(plan), std::move(traffic), collective,
                                                     step, pack, std::move(devices)));
 }

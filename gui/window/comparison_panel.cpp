@@ -2,8 +2,9 @@
 // computes the comparison and then the differences. Each result is sent to the window's thread as
 // soon as it is available. After a change of the alignment, only the comparison is computed again,
 // since the differences in duration do not change. The view then keeps the selected span at its
-// position. If no span is selected, the view keeps the time at its left edge, which is converted
-// with the old and the new delays.
+// position. If no span is selected, its left edge continues to show the same time of the first
+// timeline: the old delays convert the position of the edge to this time, and the new delays
+// convert the time to the new position.
 //
 // Qt sorts the rows of the table, so each row stores the index of the difference that it shows.
 // Comparisons are made in gui/comparison, and the window shows the resulting trace.

@@ -189,7 +189,9 @@ void Coordinator::begin_timeline() {
   if (scenario_.strategy.launch_overhead > Time()) sink_.note("launch_us is not replayed");
   const std::vector<core::Pack>& packs = scenario_.plan.packs;
   if (scenario_.strategy.timeout)
-    sink_.note("timeout_seconds has no effect on a real run, whose timeout is --timeout-seconds");
+    sink_.note(
+        "timeout_seconds of the scenario has no effect on a real run; the option "
+        "--timeout-seconds sets its timeout");
   if (devices_in_memory() && scenario_.cluster->workers() > 1 &&
       std::any_of(packs.begin(), packs.end(), [&](const core::Pack& p) {
         return scenario_.plan.collective(p).staging != core::Staging::kDirect;

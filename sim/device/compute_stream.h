@@ -40,7 +40,8 @@ class ComputeStream {
 
   // --- computing ---
 
-  /// Begins a training step. After this call, the next task is independent of the previous one.
+  /// Begins a training step. After this call, the next task begins a new interval of
+  /// computation, even if it begins exactly when the previous task ended.
   void begin_step() { goes_on_from_ = core::kNever; }
   /// Starts a task, and adds an event of kind kCompute for its end. `duration` is the time of the
   /// task without interference. REQUIRES: no task is running; `now` is not before the end of the

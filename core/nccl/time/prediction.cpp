@@ -361,8 +361,8 @@ class Timing {
     const double of_rack = s_.gpus > kGpusOfHost ? gpu(GpuFigure::kRackShare) : 1;
     return s_.nvlink_of_gpu() * gpu(GpuFigure::kNvlsShare) * of_rack;
   }
-  /// Returns the latency in us of NVLS inside a node, in which a GPU exchanges data with one head
-  /// after the other.
+  /// Returns the latency of NVLS inside a node, in us. With NVLS, a GPU exchanges data with one
+  /// head after the other.
   [[nodiscard]] double through_switch() const {
     return gpu(GpuFigure::kNvlsLatency) * std::max(1.0, 1.0 * heads() / kGpusOfHost);
   }
