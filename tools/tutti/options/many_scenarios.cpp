@@ -127,6 +127,11 @@ void add_sweep(CLI::App& app, SweepOptions& o) {
        "SQLite file for the results (default: the name of the scenario with the suffix .sweep, or "
        "a number and .sweep if that file holds another sweep)")
       ->check(not_utf8);
+  c->add_option(
+       "--reuse", o.reuse,
+       "Earlier sweep of the same scenario and the same fields with other values: copy its "
+       "results, and simulate only the points that it does not have")
+      ->check(not_utf8);
   c->add_flag("--yes", o.yes,
               "Do not ask before a sweep of more than " + std::to_string(kMaxUnasked) + " points");
   add_joining(c, o.join);
@@ -148,9 +153,10 @@ void add_sweep(CLI::App& app, SweepOptions& o) {
                 "Field on the x axis of the plot (default: the field with the most values)");
   c->add_option("--by", o.by, "Field whose values become the curves of the plot");
   c->add_option(
-       "--cost", o.cost,
-       "Quantity on the y axis of the plot: step_time, exposed_communication, communication, …")
-      ->capture_default_str();
+      "--cost", o.cost,
+      "Quantity on the y axis of the plot: step_time (default), forward, backward, other_compute, "
+      "communication, exposed_communication, slowed_by_communication, least_step_time or "
+      "least_communication");
   c->add_option("--measured", o.measured,
                 "CSV file with measured times to draw into the plot (two columns: the field on the "
                 "x axis, and ms)");
