@@ -64,6 +64,19 @@ TEST(Sweep, OptionsOfAPlotNeedAPlot) {
                    {.code = ProblemCode::kUnused, .field = option});
 }
 
+TEST(Sweep, SaysIfStepsProcessDifferentNumbersOfSamples) {
+  const TemporaryFolder folder;
+  const std::string file = folder.write("s.textproto", kSmall);
+  const auto out = [&](const std::string& over) {
+    return run_tutti({"sweep", file, "--over", over, "--set", "cluster.network.kind=ONE_SWITCH"},
+                     {.folder = folder.path()})
+        .out;
+  };
+  EXPECT_THAT(out("cluster.workers.count=1,2"),
+              HasSubstr("note: cluster.workers.count varies, so a step of one point processes"));
+  EXPECT_THAT(out("strategy.shards=1,2"), Not(HasSubstr("varies, so a step")));
+}
+
 TEST(Sweep, ReusesTheResultsOfAnEarlierSweep) {
   const TemporaryFolder folder;
   const std::string file = folder.write("s.textproto", kSmall);

@@ -102,8 +102,10 @@ Expected<void> check_report_files(const SweepOptions& options) {
 /// Prints the report. Returns the exit status.
 int print_results(SweepStore& store, const Outcomes& outcomes, int rows, Format format) {
   if (format == Format::kJson) return print_out(sweep_json(store, outcomes));
-  const auto notes = notes_on(store, reported_points(store, outcomes, rows));
+  auto notes = notes_on(store, reported_points(store, outcomes, rows));
   if (!notes) return report(notes.error());
+  if (std::string note = note_on_samples(store.space()); !note.empty())
+    notes->push_back(std::move(note));
   return print_report(sweep_text(store, outcomes, rows, *notes));
 }
 
