@@ -140,7 +140,28 @@ std::size_t dissimilarity(const std::string& written, const std::string& candida
   if (written.size() >= 3 && candidate.starts_with(written)) return 1;
   const std::size_t edits = edit_distance(written, candidate);
   const bool part = written.size() >= 3 && candidate.find(written) != std::string::npos;
-  return part ? std::min<std::size_t>(edits, 2) : edits;
+  // Or a longer name ("batch_size" for "batch").
+  const bool longer = candidate.size() >= 4 && written.starts_with(candidate + '_');
+  return part || longer ? std::min<std::size_t>(edits, 2) : edits;
+}
+
+/// Returns the letters and digits of a name: "ResNet-50" and "resnet50" have the same ones.
+std::string letters_and_digits(const std::string& name) {
+  std::string result;
+  for (const char c : name) {
+    if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')) result += c;
+  }
+  return result;
+}
+
+/// Returns a dissimilarity that ignores all punctuation, if the written name is a candidate or a
+/// part of it: "p4d.24xlarge" is a part of "ec2-p4d-24xlarge". Otherwise, returns a large number.
+std::size_t dissimilarity_without_punctuation(const std::string& written,
+                                              const std::string& candidate) {
+  constexpr std::size_t kNone = 1000;
+  const std::string name = letters_and_digits(written), other = letters_and_digits(candidate);
+  if (name.size() < 3) return kNone;
+  return other.starts_with(name) ? 1 : other.find(name) != std::string::npos ? 2 : kNone;
 }
 
 }  // namespace
@@ -151,7 +172,9 @@ std::string did_you_mean(std::string_view written, const std::vector<std::string
   std::vector<const std::string*> best;
   std::size_t best_distance = std::max<std::size_t>(2, written.size() / 3);
   for (const std::string& candidate : candidates) {
-    const std::size_t distance = dissimilarity(name, normalized(candidate));
+    const std::string other = normalized(candidate);
+    const std::size_t distance =
+        std::min(dissimilarity(name, other), dissimilarity_without_punctuation(name, other));
     if (distance > best_distance) continue;
     if (distance < best_distance) best.clear();
     best_distance = distance;

@@ -15,6 +15,8 @@
 #include <atomic>
 #include <cmath>
 
+#include <fmt/format.h>
+
 #include "core/base/median.h"
 #include "core/base/version.h"
 #include "core/calibrate/run_times.h"
@@ -297,6 +299,14 @@ Expected<Calibration> calibrate(const Scenario& scenario, const CalibrationReque
   compare(experiments, *before, *after, result);
   result.notes = figures->notes();
   result.notes.insert(result.notes.end(), experiments.notes.begin(), experiments.notes.end());
+  constexpr double kPoorFit = 0.5;
+  if (result.after.median > kPoorFit) {
+    result.notes.push_back(fmt::format(
+        "the fitted cluster does not describe the measurements: half of the predicted times are "
+        "wrong by more than {:.0f} %; measure again on idle machines, with more sizes and "
+        "iterations, before you use it",
+        100 * result.after.median));
+  }
   result.cluster_text = figures->text(sources, sizes_of(experiments));
   return result;
 }

@@ -165,10 +165,11 @@ Expected<Override> parse_override(const std::string& option, const std::string& 
       for (const FieldType& known : message ? message->fields : std::vector<FieldType>())
         names.push_back(known.name);
       // A frequent mistake is to omit the message: shards=4 instead of strategy.shards=4.
-      const std::string paths = made.path.empty() ? full_paths_of(step->field) : "";
+      std::string hint = made.path.empty() ? full_paths_of(step->field) : "";
+      if (hint.empty()) hint = did_you_mean(step->field, names);
+      if (hint.empty()) hint = fmt::format("; its fields are {}", fmt::join(names, ", "));
       return wrong(message ? ProblemCode::kUnknownField : ProblemCode::kWrongType,
-                   message ? fmt::format("{} has no field \"{}\"{}", inside, step->field,
-                                         paths.empty() ? did_you_mean(step->field, names) : paths)
+                   message ? fmt::format("{} has no field \"{}\"{}", inside, step->field, hint)
                            : fmt::format("{} is a single value, so it has no fields", inside));
     }
     if (!field->repeated && step->index != 0)
@@ -182,6 +183,13 @@ Expected<Override> parse_override(const std::string& option, const std::string& 
   }
   if (message && !made.value.empty() && made.value != "{}") {
     std::string example = message->fields.empty() ? "" : message->fields.front().name;
+    // A frequent mistake is strategy=horovod for strategy.horovod={}.
+    if (const FieldType* const named = message->find(made.value); named && named->message)
+      return wrong(
+          ProblemCode::kWrongType,
+          fmt::format("{0} is a message; to add {1} with the defaults of its fields, write "
+                      "{0}.{1}={{}}",
+                      to_string(made.path), made.value));
     return wrong(ProblemCode::kWrongType,
                  fmt::format("{0} is a message; set one of its fields, such as {0}.{1}, or set "
                              "{0}={{}} for the default of every field",

@@ -91,6 +91,9 @@ std::optional<Range> split_range(const std::string& item) {
 
 Values range_values(const FieldType& field, const std::string& item, const Range& range,
                     std::int64_t max_values) {
+  if (range.to.starts_with('.'))
+    return wrong(ProblemCode::kSyntax,
+                 fmt::format("\"{}\": a range has two dots, as in 1..8*2", item));
   const auto from = number(field, range.from);
   if (!from) return wrong(from.error());
   const auto to = number(field, range.to);
@@ -147,6 +150,11 @@ tl::expected<std::vector<std::pair<std::string, bool>>, AxisProblem> items_of(
   }
   if (quoted)
     return wrong(ProblemCode::kSyntax, fmt::format("a quote in {} is not closed", written));
+  for (auto& [item, in_quotes] : items) {  // "1MiB, 2MiB"
+    if (in_quotes) continue;
+    const std::size_t first = std::min(item.find_first_not_of(' '), item.size());
+    item = item.substr(first, item.find_last_not_of(' ') + 1 - first);
+  }
   return items;
 }
 

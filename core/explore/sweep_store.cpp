@@ -147,7 +147,7 @@ struct Difference {
   std::string field;
   std::string text;
 };
-std::optional<Difference> difference(const SweepInfo& there, const SweepInfo& requested) {
+std::optional<Difference> scenario_difference(const SweepInfo& there, const SweepInfo& requested) {
   if (there.version != requested.version)
     return Difference{"--version",
                       fmt::format("the sweep was created by Tutti {}, but this program is Tutti {}",
@@ -161,6 +161,11 @@ std::optional<Difference> difference(const SweepInfo& there, const SweepInfo& re
     return Difference{"Scenario",
                       fmt::format("the text of scenario {} differs", there.scenario_file)};
   if (there.set != requested.set) return Difference{"--set", "the --set options differ"};
+  return std::nullopt;
+}
+
+std::optional<Difference> difference(const SweepInfo& there, const SweepInfo& requested) {
+  if (auto other = scenario_difference(there, requested)) return other;
   const auto fields = [](const SweepInfo& info) {
     std::vector<std::string> all;
     for (const Axis& axis : info.axes)
@@ -224,6 +229,11 @@ Expected<bool> is_sweep(Database& database) {
 
 }  // namespace
 
+std::optional<std::string> difference_of_scenarios(const SweepInfo& a, const SweepInfo& b) {
+  const auto found = scenario_difference(a, b);
+  return found ? std::optional(found->text) : std::nullopt;
+}
+
 SweepStore::SweepStore(Database database, SweepInfo info, Space space)
     : database_(std::make_unique<Database>(std::move(database))),
       info_(std::move(info)),
@@ -258,8 +268,12 @@ Expected<SweepStore> SweepStore::resume(const std::string& path, const SweepInfo
       return tl::make_unexpected(Error::request(
           {ProblemCode::kConflict, other->field},
           fmt::format(
-              "this file holds another sweep: {}; name another file with -o, or remove this file",
-              other->text),
+              "this file holds another sweep: {}; name another file with -o{}, or remove this file",
+              other->text,
+              other->field == "--over" ? fmt::format(" (--reuse {} copies the results of points "
+                                                     "that both sweeps have)",
+                                                     path)
+                                       : ""),
           {path, 0, 0}));
     }
   }

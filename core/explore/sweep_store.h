@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,10 @@ struct SweepInfo {
   std::vector<std::string> set;  ///< overrides that apply to all points: "strategy.shards=4"
   std::vector<Axis> axes;
 };
+
+/// Returns a description of the first difference between two sweeps, apart from their fields and
+/// values: the version of Tutti, the scenario, or the --set options; nullopt if there is none.
+std::optional<std::string> difference_of_scenarios(const SweepInfo& a, const SweepInfo& b);
 
 /// The results of a sweep in an SQLite file, with a row for every completed point (docs/formats.md
 /// describes the tables). Each row is committed separately, so only points in progress are lost if

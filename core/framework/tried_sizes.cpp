@@ -8,7 +8,17 @@
 namespace tutti::core {
 namespace {
 
-constexpr double kTriedStep = 1.4142135623730951;
+/// Returns the sizes from `least` to the first one that is at least `most`: least · 2^n, and
+/// least · 1.5 · 2^n in between.
+std::vector<double> steps(double least, double most) {
+  std::vector<double> values;
+  for (double power = least;; power *= 2) {
+    for (const double value : {power, 1.5 * power}) {
+      values.push_back(value);
+      if (value >= most) return values;
+    }
+  }
+}
 
 double bytes_of_all(const Workload& workload) {
   return static_cast<double>(std::max<std::int64_t>(1, workload.bytes().count()));
@@ -18,8 +28,7 @@ double bytes_of_all(const Workload& workload) {
 
 std::vector<std::string> tried_sizes(double least, double most) {
   std::vector<std::string> values;
-  double value = least;
-  for (; value < most * kTriedStep; value *= kTriedStep)
+  for (const double value : steps(least, most))
     values.push_back(fmt::format("{}", std::llround(value)));
   return values;
 }
@@ -36,8 +45,8 @@ std::vector<std::string> tried_elements(const Workload& workload) {
 
 std::vector<std::string> tried_mebibytes(const Workload& workload) {
   std::vector<std::string> values;
-  for (double mb = 0.25; mb < bytes_of_all(workload) / 1'048'576 * kTriedStep; mb *= kTriedStep)
-    values.push_back(fmt::format("{:.4g}", mb));
+  for (const double mb : steps(0.25, bytes_of_all(workload) / 1'048'576))
+    values.push_back(fmt::format("{}", mb));
   return values;
 }
 

@@ -7,8 +7,10 @@
 
 namespace tutti::core {
 
-// Functions that return lists of pack sizes for sweeps and tuning. Each size is √2 times the
-// previous size. With smaller factors, many packs would change by less than one gradient.
+// Functions that return lists of pack sizes for sweeps and tuning. Each size is 1.5 or 1.33 times
+// the previous size, so that every size is a round number that can be pasted into a training script
+// (1 MiB, 1.5 MiB, 2 MiB, 3 MiB). With smaller factors, many packs would change by less than one
+// gradient.
 
 /// Returns sizes from `least` to the first size that is at least `most`, rounded to integers.
 std::vector<std::string> tried_sizes(double least, double most);

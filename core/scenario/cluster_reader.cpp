@@ -13,6 +13,9 @@
 #include <algorithm>
 #include <map>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "core/cluster/machine_file.h"
 #include "core/proto/scenario.pb.h"
 #include "core/scenario/network_reader.h"
@@ -290,7 +293,11 @@ void remember(const Library::File& file, std::vector<Library::File>& files) {
 void complain_unknown(Fields& fields, const google::protobuf::Message& message, const char* field,
                       const char* what, const std::string& name,
                       const std::vector<std::string>& known) {
-  const std::string hint = did_you_mean(name, known);
+  std::string hint = did_you_mean(name, known);
+  // The names of the links fit into the message, but those of the models do not.
+  constexpr std::size_t kMaxListed = 20;
+  if (hint.empty() && known.size() <= kMaxListed)
+    hint = fmt::format("; expected one of {}, or the path of a file", fmt::join(known, ", "));
   fields.complain_at(
       message, field, ProblemCode::kUnknownName, "there is no {} \"{}\"{}", what, name,
       hint.empty() ? "; use a shipped name (tutti init --list), or give the path of a file" : hint);

@@ -110,6 +110,13 @@ class StrategyReader {
         });
   }
 
+  /// True if the strategy has a message for this framework.
+  static bool is_own_framework(const std::string& name) {
+    return std::any_of(framework_kinds().begin(), framework_kinds().end(),
+                       [&](const FrameworkKind& kind) { return kind.name == name; }) &&
+           proto::Strategy::descriptor()->FindFieldByName(name) != nullptr;
+  }
+
   std::optional<AlgorithmChoice> read_algorithm() {
     if (!message_.custom().file().empty())
       return refuse_algorithm_beside_custom(), BaseAlgorithm::kCustom;
@@ -124,6 +131,13 @@ class StrategyReader {
       fields_.complain_at(message_, "algorithm", ProblemCode::kUnknownName,
                           "strategy: there is no algorithm \"{}\": {}", message_.algorithm(), *why);
     } else if (!algorithm) {
+      if (is_own_framework(message_.algorithm())) {
+        fields_.complain_at(message_, "algorithm", ProblemCode::kUnknownName,
+                            "strategy: {0} is a framework, not an algorithm; write {0} {{}} beside "
+                            "algorithm: \"nccl\" (strategy.{0}={{}} on the command line)",
+                            message_.algorithm());
+        return algorithm;
+      }
       const std::string hint = did_you_mean(message_.algorithm(), names);
       const std::string of_file = hint_of_file(message_.algorithm());
       fields_.complain_at(message_, "algorithm", ProblemCode::kUnknownName,

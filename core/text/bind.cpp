@@ -264,7 +264,8 @@ class Binder {
     const char* end = value.text.data() + value.text.size();
     const auto [read_to, status] = std::from_chars(value.text.data(), end, number);
     const bool quoted_number = value.kind == Value::Kind::kString && !value.from_json &&
-                               is_number(field) && status == std::errc() && read_to == end;
+                               is_number(field) && status == std::errc() && read_to == end &&
+                               std::isfinite(number);
     const std::string hint = quoted_number      ? "; write the number without quotes"
                              : is_number(field) ? quantity_hint(field.name(), value.text)
                              : value.kind == Value::Kind::kIdentifier &&

@@ -119,8 +119,8 @@ Expected<void> problems_of(const core::Scenario& scenario, const Gathering& gath
 }
 
 /// Checks that all workers fit into this machine's memory, if all of them run on this machine.
-Expected<void> check_memory_here(const TcpExecutorOptions& options,
-                                 const core::Scenario& scenario) {
+/// Warns once if the memory may be insufficient.
+Expected<void> check_memory_here(TcpExecutorOptions& options, const core::Scenario& scenario) {
   MemoryOptions memory;
   memory.backend = options.backend;
   memory.shared_memory = options.transport == "shm";
@@ -131,7 +131,11 @@ Expected<void> check_memory_here(const TcpExecutorOptions& options,
   MemoryNeed need;
   for (std::int64_t w = 0; w < scenario.cluster->workers(); ++w)
     need += memory_need(scenario, static_cast<std::int32_t>(w), memory);
-  return check_memory(scenario, need, scenario.cluster->workers(), options.free_memory);
+  auto fits = check_memory(scenario, need, scenario.cluster->workers(), options.free_memory);
+  if (!fits || !options.warn) return fits;
+  if (const std::string warning = memory_warning(need, options.free_memory); !warning.empty())
+    std::exchange(options.warn, {})(warning);
+  return fits;
 }
 
 }  // namespace

@@ -36,6 +36,8 @@ struct TcpExecutorOptions {
   /// Returns the free memory of this machine for workers that are started on it. If this function
   /// is empty, the free memory is unknown.
   FreeMemory free_memory{};
+  /// Prints a warning before the run starts; empty: there are no warnings.
+  std::function<void(const std::string&)> warn{};
 };
 
 /// Executes a scenario on real machines: one process per worker, on this machine or on other

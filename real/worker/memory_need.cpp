@@ -186,6 +186,17 @@ MemoryNeed memory_need(const core::Scenario& scenario, std::int32_t worker,
   return WorkersNeed(scenario, worker, options).count();
 }
 
+std::string memory_warning(const MemoryNeed& need, const FreeMemory& free) {
+  const auto has = free ? free() : std::nullopt;
+  const auto total = static_cast<double>(need.total().count());
+  if (!has || total * kPeak <= static_cast<double>(*has)) return "";
+  return fmt::format(
+      "the run needs at least {} of memory on this machine, and up to {} if messages arrive before "
+      "they are expected, but only {} are free",
+      core::show(need.total()), core::show(Bytes(static_cast<std::int64_t>(total * kPeak))),
+      core::show(Bytes(static_cast<std::int64_t>(*has))));
+}
+
 core::Expected<void> check_memory(const core::Scenario& scenario, const MemoryNeed& need,
                                   std::int64_t workers, const FreeMemory& free) {
   const auto has = free ? free() : std::nullopt;

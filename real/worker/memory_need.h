@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string>
 
 #include "core/base/error.h"
 #include "core/scenario/scenario.h"
@@ -54,5 +55,8 @@ using FreeMemory = std::function<std::optional<std::uint64_t>()>;
 /// enough free memory.
 core::Expected<void> check_memory(const core::Scenario& scenario, const MemoryNeed& need,
                                   std::int64_t workers, const FreeMemory& free);
+/// Returns a warning if `need`, a lower bound, fits into the free memory, but the peak of measured
+/// runs with this lower bound would not; empty otherwise, or if the free memory is unknown.
+std::string memory_warning(const MemoryNeed& need, const FreeMemory& free);
 
 }  // namespace tutti::real

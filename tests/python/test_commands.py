@@ -1,3 +1,5 @@
+import json
+
 import pytest
 
 import tutti
@@ -124,3 +126,26 @@ def test_run_executes_for_real(small):
     assert result.step_time_us > 0
     assert len(result.spans) > 0
     assert small.simulate().compare(result)["step_time"]["second_us"] == result.step_time_us
+
+
+def test_the_best_settings_over_seeds_are_those_with_the_lowest_median(small, tmp_path):
+    small.set({"run.compute_jitter_percent": 30, "workload.forward_ms": 1, "workload.backward_ms": 2})
+    file = tmp_path / "seeds.sweep"
+    over = {"strategy.bytes_per_pack": [0, 4096], "run.seed": range(1, 8)}
+    sweep = small.sweep(over, output=file, json=tmp_path / "seeds.json")
+    rows = sweep.over_seeds()
+    assert [row["seeds"] for row in rows] == [7, 7] and rows[0]["median_us"] <= rows[1]["median_us"]
+    assert sweep.best() == {"strategy.bytes_per_pack": rows[0]["strategy.bytes_per_pack"]}
+    # The command line has the same statistics.
+    expected = json.loads((tmp_path / "seeds.json").read_text())["over_seeds"]
+    for row, line in zip(rows, expected):
+        for name in ("median_us", "lower_quartile_us", "upper_quartile_us", "min_us", "max_us"):
+            assert row[name] == pytest.approx(line[name], rel=1e-9), name
+    assert "median" in sweep._repr_html_()
+
+
+def test_none_leaves_a_field_unset_in_a_sweep(small):
+    sweep = small.sweep({"strategy.bytes_per_pack": [None, 4096]})
+    assert sorted(sweep.points["packs"]) == [2, 2] and list(sweep.points["status"]) == ["done"] * 2
+    with pytest.raises(tutti.RequestError, match="values are missing"):
+        small.sweep({"strategy.bytes_per_pack": None})

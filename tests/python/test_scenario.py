@@ -137,3 +137,58 @@ def test_arrays_of_numpy_are_values(small):
     assert list(small.workload.variable[0].shape) == [10, 20]
     small.strategy.shards = numpy.int64(2)
     assert small.strategy.shards == 2
+
+
+def test_whole_numbers_may_be_floats(small):
+    numpy = pytest.importorskip("numpy")
+    for value in (numpy.float64(8192), 8192.0, "8192.0", "8e3", numpy.float32(8192)):
+        small.strategy.bytes_per_pack = value
+        assert small.strategy.bytes_per_pack == (8000 if value == "8e3" else 8192), value
+        assert isinstance(small.strategy.bytes_per_pack, int)
+        small.check()
+
+
+@pytest.mark.parametrize("value", [b"4096", [4096], (), {1}, object(), 1j, len])
+def test_values_of_wrong_types_are_named(small, value):
+    before = small.to_text()
+    with pytest.raises(tutti.RequestError, match="strategy.bytes_per_pack: expected .* found a value of type"):
+        small.strategy.bytes_per_pack = value
+    assert small.to_text() == before
+
+
+def test_wrong_types_of_arguments_are_errors_of_this_package(small):
+    numpy = pytest.importorskip("numpy")
+    result = small.simulate()
+    for call, words in (
+        (lambda: tutti.load(None), "the path of a scenario, found a value of type NoneType"),
+        (lambda: tutti.load(""), "the path is empty"),
+        (lambda: tutti.parse(None), "the text of a scenario or a dictionary"),
+        (lambda: tutti.open_timeline(3), "the path of a timeline"),
+        (lambda: tutti.Sweep(None), "the path of a sweep"),
+        (lambda: tutti.compare(small, result), "after simulate"),
+        (lambda: small.simulate(progress=5), "progress: expected True, a function or None"),
+        (lambda: small.simulate(format="json"), "format is not an option in Python"),
+        (lambda: small.simulate(seed=object()), "expected a number, a text or a list"),
+        (lambda: small.set("run.seed"), "the value is missing"),
+        (lambda: small.cluster.workers.append(5), "expected a dictionary"),
+        (lambda: small.cluster.workers["a"], "expected the number of an element"),
+        (lambda: small.set("run.seed", numpy.array([1, 2])), "expected one value"),
+        (lambda: small.sweep({"run.seed": [object()]}), "expected a number, a text or a list"),
+    ):
+        with pytest.raises(tutti.RequestError, match=words):
+            call()
+
+
+def test_scenarios_from_dictionaries(small):
+    again = tutti.parse(small.to_dict())
+    assert again.to_dict() == small.to_dict()
+    assert again.simulate().step_time_us == small.simulate().step_time_us
+    assert tutti.parse(small.to_text().encode()).to_text() == small.to_text()
+    small.set({"run.seed": 3, "strategy.shards": 2})
+    assert (small.run.seed, small.strategy.shards) == (3, 2)
+
+
+def test_lists_have_slices_and_extend(small):
+    assert [v.name for v in small.workload.variable[:1]] == ["a"]
+    small.workload.variable.extend([{"name": "c", "shape": [4]}, {"name": "d", "shape": [5]}])
+    assert [v.name for v in small.workload.variable[1:]] == ["b", "c", "d"]

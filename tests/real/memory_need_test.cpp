@@ -116,6 +116,19 @@ TEST(MemoryNeed, StepsAtOnceFitIntoTwoGibibytes) {
   EXPECT_EQ(steps_at_once(ring, 4000), 1);
 }
 
+TEST(MemoryNeed, WarnsIfThePeakMayNotFit) {
+  const MemoryNeed need{Bytes(6'000'000'000), Bytes(), Bytes(), Bytes(500'000'000)};
+  const auto with = [&](std::optional<std::uint64_t> free) {
+    return memory_warning(need, [free] { return free; });
+  };
+  EXPECT_EQ(with(8'450'000'000), "");
+  EXPECT_EQ(with(std::nullopt), "");
+  EXPECT_EQ(memory_warning(need, {}), "");
+  EXPECT_EQ(with(8'449'999'999),
+            "the run needs at least 6.50 GB of memory on this machine, and up to 8.45 GB if "
+            "messages arrive before they are expected, but only 8.45 GB are free");
+}
+
 TEST(MemoryNeed, RefusesRunsThatDoNotFitWithTheNeedAndARemedy) {
   const core::Scenario ring = scenario(kThree, "algorithm: \"ring\"");
   const MemoryNeed need{Bytes(6'000'000'000), Bytes(), Bytes(), Bytes(500'000'000)};

@@ -102,6 +102,24 @@ TEST(Calibrate, TheFittedClusterPredictsTheTimesOfTheLog) {
   EXPECT_EQ(notes({"simulate", mine}), 0u);
 }
 
+TEST(Calibrate, SaysIfTheFitDoesNotDescribeTheMeasurements) {
+  const Measured measured;
+  EXPECT_THAT(measured.calibrate({"--log", measured.log}).out,
+              Not(HasSubstr("does not describe the measurements")));
+  // The times neither grow with the size nor stay constant.
+  std::string log =
+      "# size count type redop root time algbw busbw #wrong time algbw busbw #wrong\n";
+  for (int i = 0; i < 6; ++i) {
+    const std::int64_t bytes = std::int64_t{4096} << (2 * i);
+    const double us = i % 2 == 0 ? 90'000 : 60;
+    log += fmt::format("{} {} float sum -1 {} 1 1 0 {} 1 1 0\n", bytes, bytes / 4, us, us);
+  }
+  const std::string scattered = measured.folder.write("scattered.txt", log);
+  const Outcome o = measured.calibrate({"--log", scattered});
+  EXPECT_EQ(o.status, 0) << o.err;
+  EXPECT_THAT(o.out, HasSubstr("the fitted cluster does not describe the measurements"));
+}
+
 TEST(Calibrate, TheLineForTheScenarioStartsFromItsFolder) {
   const Measured m;
   std::filesystem::create_directory(m.folder.path() + "/clusters");

@@ -183,6 +183,48 @@ TEST(Help, RefusesUnknownWords) {
 
 // --- simulate ---
 
+TEST(Help, NamesWhatReplacesAnUnknownOption) {
+  const TemporaryFolder folder;
+  const std::string file = folder.write("mine.textproto", kSmall);
+  const auto expect = [&](const std::vector<std::string>& words, const char* hint) {
+    const Outcome o = run_tutti(words, {.folder = folder.path()});
+    EXPECT_EQ(o.status, 2);
+    EXPECT_THAT(o.err, HasSubstr(hint)) << o.err;
+  };
+  expect({"version"}, "did you mean --version?");
+  expect({"-V"}, "did you mean --version?");
+  expect({"simulate", file, "--algorithm", "ring"}, "--algorithm; use --set strategy.algorithm=");
+  expect({"simulate", file, "-o", "x"}, "-o; --timeline FILE writes a timeline");
+  expect({"tune", file, "--json"}, "--json; use --format json");
+  expect({"run", file, "-np", "4"}, "--ranks runs fewer");
+  expect({"perf", file, "-G", "1"}, "-G: the model of NCCL's times is fitted");
+  expect({"perf", file, "-G1"}, "-G1: the model of NCCL's times is fitted");
+  expect({"perf", file, "--agg_iters", "2"}, "collectives are timed one at a time");
+  expect({"perf", file, "-T", "9"}, "use --timeout-seconds");
+}
+
+TEST(Scenario, ErrorsAboutNamesListWhatThereIs) {
+  const TemporaryFolder folder;
+  const std::string file = folder.write("mine.textproto", kSmall);
+  const auto expect = [&](const std::string& setting, const char* hint) {
+    const Outcome o = run_tutti({"simulate", file, "--set", setting}, {.folder = folder.path()});
+    EXPECT_EQ(o.status, 2) << setting;
+    EXPECT_THAT(o.err, HasSubstr(hint)) << o.err;
+  };
+  expect("cluster.workers.gpus=4", "its fields are machine, count");
+  expect("workload.batch_size=64", "did you mean \"batch\"?");
+  expect("workload.model=ResNet-50", "\"resnet50_torchvision\"");
+  expect("cluster.workers.machine=p4d.24xlarge", "did you mean \"ec2-p4d-24xlarge\"?");
+  expect("strategy.algorithm=horovod", "horovod is a framework, not an algorithm");
+  expect("strategy=horovod", "write strategy.horovod={}");
+  expect("cluster.network.link=infiniband", "expected one of edr, ");
+  expect("strategy.bytes_per_pack=nan", "found \"nan\"; write a size");
+  const Outcome o = run_tutti({"simulate", "mine.txtproto"}, {.folder = folder.path()});
+  EXPECT_THAT(o.err, HasSubstr("No such file or directory; did you mean \"mine.textproto\"?"));
+  EXPECT_THAT(run_tutti({"simulate", "-"}, {.folder = folder.path()}).err,
+              HasSubstr("cannot be read from standard input"));
+}
+
 TEST(Plan, ShowsPacks) {
   const TemporaryFolder folder;
   const std::string file = folder.write("s.textproto", kSmall);
@@ -231,6 +273,29 @@ TEST(Plan, PrintsAndProvesSchedules) {
        {"02_eight_hosts_ring", "03_merge_scope", "04_resnet50_ring", "06_resnet50_nccl"}) {
     EXPECT_EQ(run_tutti({"plan", scenario(name), "--check"}).status, 0) << name;
   }
+}
+
+TEST(Plan, NamesTheLineOfAWrongAlgorithm) {
+  const TemporaryFolder folder;
+  folder.write("mine.tutti-algorithm", R"(algorithm mine
+collective all_gather
+chunks ranks
+lane {
+  for d from 1 to ranks - 1 {
+    send data[rank] to rank + d
+  }
+  for d from 1 to ranks - 1 {
+    receive data[rank + d] from rank - d
+  }
+}
+)");
+  std::string text = kSmall;
+  const std::string ring = "algorithm: \"ring\"";
+  text.replace(text.find(ring), ring.size(), "custom { file: \"mine.tutti-algorithm\" }");
+  const Outcome o = run_tutti({"plan", "--check", folder.write("s.textproto", text)});
+  EXPECT_EQ(o.status, 1);
+  EXPECT_THAT(o.err, HasSubstr("the schedule is wrong:"));
+  EXPECT_THAT(o.err, HasSubstr("mine.tutti-algorithm:9:5: rank ")) << o.err;
 }
 
 TEST(Plan, DrawsAStepWithItsCriticalPath) {

@@ -547,5 +547,31 @@ TEST(PerfNccl, WrongRequestsAreRefused) {
                  {.code = ProblemCode::kMissing, .file = "none.log"});
 }
 
+TEST(PerfOfNccl, HasTheOptionsOfNcclTests) {
+  const std::vector<std::string> perf{"perf", "--cluster", "hgx-h100", "-b", "1M"};
+  const auto out = [&](const std::vector<std::string>& more) {
+    const Outcome o = run_tutti(with(perf, more));
+    EXPECT_EQ(o.status, 0) << o.err;
+    return o.out;
+  };
+  EXPECT_EQ(out({"-e", "1M", "-t", "4"}),
+            out({"-e", "1M", "-g", "4", "--driving", "thread_per_gpu"}));
+  EXPECT_EQ(out({"-e", "1M", "-t", "1", "-g", "8"}), out({"-e", "1M", "--driving", "one_thread"}));
+  EXPECT_EQ(out({"-e", "1M", "-R", "1"}), out({"-e", "1M", "--buffers", "registered"}));
+  EXPECT_NE(out({"-e", "1M", "-t", "4"}), out({"-e", "1M", "-g", "4"}));
+  const core::Value document =
+      parse_or_throw(out({"-e", "4M", "-i", "1M", "--format", "json"}), "out");
+  std::vector<std::int64_t> sizes;
+  for (const Data& row : Data(document)["rows"].items()) sizes.push_back(row["bytes"].number());
+  EXPECT_THAT(sizes, testing::ElementsAre(1 << 20, 2 << 20, 3 << 20, 4 << 20));
+  for (const std::vector<std::string>& wrong : {std::vector<std::string>{"-t", "2", "-g", "4"},
+                                                {"-t", "0"},
+                                                {"-R", "3"},
+                                                {"-i", "0"},
+                                                {"-i", "1M", "-f", "2"},
+                                                {"--ranks", "2"}})
+    EXPECT_EQ(run_tutti(with(perf, wrong)).status, 2) << wrong[0] << wrong[1];
+}
+
 }  // namespace
 }  // namespace tutti

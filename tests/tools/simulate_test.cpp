@@ -427,5 +427,22 @@ TEST(Simulate, AnInterruptLeavesACompleteTimelineOfTheStepsThatRan) {
   EXPECT_THAT(read.err, IsEmpty()) << "the file is complete";
 }
 
+TEST(Compare, FailsIfStepTimesDifferByMoreThanAllowed) {
+  const TemporaryFolder folder;
+  const std::string file = folder.write("s.textproto", kSmall);
+  const std::string a = folder.file("a.tutti"), b = folder.file("b.tutti");
+  ASSERT_EQ(run_tutti({"simulate", file, "--timeline", a}).status, 0);
+  ASSERT_EQ(run_tutti({"simulate", file, "--timeline", b, "--set", "strategy.shards=2"}).status, 0);
+  EXPECT_EQ(run_tutti({"compare", a, a, "--within", "0"}).status, 0);
+  EXPECT_EQ(run_tutti({"compare", a, b}).status, 0);
+  EXPECT_EQ(run_tutti({"compare", a, b, "--within", "99"}).status, 0);
+  const Outcome o = run_tutti({"compare", a, b, "--within", "0.1"});
+  EXPECT_EQ(o.status, 1);
+  EXPECT_THAT(o.err, HasSubstr("which is more than --within 0.1"));
+  EXPECT_THAT(o.out, HasSubstr("step time"));
+  for (const char* const wrong : {"-1", "nan"})
+    EXPECT_EQ(run_tutti({"compare", a, b, "--within", wrong}).status, 2) << wrong;
+}
+
 }  // namespace
 }  // namespace tutti

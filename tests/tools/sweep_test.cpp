@@ -52,7 +52,66 @@ TEST(Sweep, FailsIfNoPointHasAResult) {
                                "strategy.algorithm=nonsense,absurd", "-o", folder.file("s.sweep")});
   EXPECT_EQ(o.status, 1);
   EXPECT_THAT(o.out, HasSubstr("points without a result: 2"));
-  EXPECT_THAT(o.err, HasSubstr("no point"));
+  EXPECT_THAT(o.err, HasSubstr("no point of the sweep has a result; "));
+  EXPECT_THAT(o.err, HasSubstr("there is no algorithm \"nonsense\""));
+}
+
+TEST(Sweep, OptionsOfAPlotNeedAPlot) {
+  const TemporaryFolder folder;
+  const std::string file = folder.write("s.textproto", kSmall);
+  for (const char* const option : {"--cost", "--x", "--by"})
+    expect_refused({"sweep", file, "--over", "run.seed=1,2", option, "step_time"}, folder,
+                   {.code = ProblemCode::kUnused, .field = option});
+}
+
+TEST(Sweep, SaysIfStepsProcessDifferentNumbersOfSamples) {
+  const TemporaryFolder folder;
+  const std::string file = folder.write("s.textproto", kSmall);
+  const auto out = [&](const std::string& over) {
+    return run_tutti({"sweep", file, "--over", over, "--set", "cluster.network.kind=ONE_SWITCH"},
+                     {.folder = folder.path()})
+        .out;
+  };
+  EXPECT_THAT(out("cluster.workers.count=1,2"),
+              HasSubstr("note: cluster.workers.count varies, so a step of one point processes"));
+  EXPECT_THAT(out("strategy.shards=1,2"), Not(HasSubstr("varies, so a step")));
+}
+
+TEST(Sweep, ReusesTheResultsOfAnEarlierSweep) {
+  const TemporaryFolder folder;
+  const std::string file = folder.write("s.textproto", kSmall);
+  const std::string first = folder.file("first.sweep"), second = folder.file("second.sweep");
+  const std::vector<std::string> sweep{"sweep", file, "--over"};
+  ASSERT_EQ(run_tutti(with(sweep, {"strategy.shards=1, 2", "--over", "run.seed=1,2", "-o", first}))
+                .status,
+            0);
+  const std::vector<std::string> larger{"run.seed=3,2,1", "--over", "strategy.shards=2,3,1"};
+  const Outcome refused =
+      run_tutti(with(sweep, {"run.seed=1,2", "--over", "strategy.shards=1,2,3", "-o", first}));
+  EXPECT_EQ(refused.status, 2);
+  const Outcome values =
+      run_tutti(with(sweep, {"strategy.shards=1,2,3", "--over", "run.seed=1,2", "-o", first}));
+  EXPECT_THAT(values.err, HasSubstr("--reuse " + first));
+  const Outcome o = run_tutti(with(
+      with(sweep, larger), {"-o", second, "--reuse", first, "--csv", folder.file("second.csv")}));
+  ASSERT_EQ(o.status, 0) << o.err;
+  EXPECT_THAT(o.err, HasSubstr("4 of 9 points are copied from " + first));
+  const Outcome plain = run_tutti(with(
+      with(sweep, larger), {"-o", folder.file("plain.sweep"), "--csv", folder.file("plain.csv")}));
+  ASSERT_EQ(plain.status, 0) << plain.err;
+  EXPECT_EQ(folder.read("second.csv"), folder.read("plain.csv"));
+  const Outcome again = run_tutti(with(with(sweep, larger), {"-o", second, "--reuse", first}));
+  EXPECT_THAT(again.err, HasSubstr("0 of 9 points are copied"));
+
+  const auto expect = [&](const std::vector<std::string>& words, const char* why) {
+    const Outcome wrong =
+        run_tutti(with(words, {"-o", folder.file("other.sweep"), "--reuse", first}));
+    EXPECT_EQ(wrong.status, 2);
+    EXPECT_THAT(wrong.err, HasSubstr(why)) << wrong.err;
+  };
+  expect(with(with(sweep, larger), {"--set", "run.steps=5"}), "the --set options differ");
+  std::filesystem::remove(folder.file("other.sweep"));
+  expect(with(sweep, {"run.seed=1,2,3"}), "it varies strategy.shards, run.seed");
 }
 
 TEST(Sweep, ChecksItsOutputsBeforeItBegins) {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "core/base/quantity.h"
 #include "core/edit/field_edits.h"
@@ -68,9 +69,12 @@ Expected<const FieldType*> type_of(const FieldPath& path) {
     if (field == nullptr) {
       std::vector<std::string> names;
       for (const FieldType& known : message->fields) names.push_back(known.name);
-      return wrong(ProblemCode::kUnknownField, to_string(path),
-                   fmt::format("{} has no field {}{}", message->name, step.field,
-                               core::did_you_mean(step.field, names)));
+      const std::string hint = core::did_you_mean(step.field, names);
+      return wrong(
+          ProblemCode::kUnknownField, to_string(path),
+          fmt::format(
+              "{} has no field {}{}", message->name, step.field,
+              hint.empty() ? fmt::format("; its fields are {}", fmt::join(names, ", ")) : hint));
     }
     message = field->message;
   }

@@ -1,6 +1,9 @@
 #include "tools/tutti/compare.h"
 
 #include <algorithm>
+#include <cstdlib>
+
+#include <fmt/format.h>
 
 #include "core/base/format.h"
 #include "core/timeline/compare.h"
@@ -150,6 +153,13 @@ int compare(const CompareOptions& options, const Environment& environment) {
   if (!format) return report(format.error());
   if (options.rows < 0)
     return refuse({core::ProblemCode::kTooSmall, "--rows"}, "--rows must be at least 0");
+  if (options.within && !(*options.within >= 0))
+    return refuse({core::ProblemCode::kTooSmall, "--within"},
+                  "--within {}: expected a percentage of at least 0", *options.within);
+  if (options.within && !options.promise.empty())
+    return refuse({core::ProblemCode::kConflict, "--within"},
+                  "--within compares two step times, but --promise compares collectives with their "
+                  "error bands; remove one of the two options");
   if (!options.promise.empty()) return compare_promise(options);
   if (options.files.size() != 2)
     return refuse({core::ProblemCode::kMissing, "files"},
@@ -166,8 +176,17 @@ int compare(const CompareOptions& options, const Environment& environment) {
   }
   const auto comparison = core::compare(*a, *b);
   if (!comparison) return report(comparison.error());
-  return *format == Format::kJson ? print_out(result_json(comparison_report(*comparison)))
-                                  : print_report(text_of(*comparison, options.rows));
+  const int status = *format == Format::kJson
+                         ? print_out(result_json(comparison_report(*comparison)))
+                         : print_report(text_of(*comparison, options.rows));
+  const Pair& step = comparison->steady.time;
+  if (!options.within || status != kDone) return status;
+  const double allowed = *options.within / 100 * static_cast<double>(step.a.count());
+  const auto difference = static_cast<double>(std::abs(step.difference().count()));
+  if (difference <= allowed) return status;
+  return report(core::Error::run(fmt::format(
+      "the step times {} and {} differ by {:.3g} %, which is more than --within {}", show(step.a),
+      show(step.b), 100 * difference / static_cast<double>(step.a.count()), *options.within)));
 }
 
 }  // namespace tutti::tools

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,9 @@ struct CompareOptions {
       files;  ///< files to compare: two timelines, or the measurements for `promise`
   /// The report of `tutti tune` that is compared with the measurements; empty: none.
   std::string promise;
+  /// The largest difference of step times, in percent of the first one, with which the command
+  /// succeeds; nullopt: any difference.
+  std::optional<double> within;
   std::string format = "text";
   std::int32_t rows = 12;  ///< maximum number of packs in the text output
 };

@@ -17,6 +17,7 @@
 
 #include <fmt/format.h>
 
+#include "core/custom/custom_algorithm.h"
 #include "core/lowering/plan_check.h"
 #include "core/lowering/reduction_scope.h"
 #include "core/nccl/collective_time.h"
@@ -106,10 +107,19 @@ std::int64_t elements_to_check(const Collective& planned) {
   return std::max(elements / planned.contributors, std::int64_t{1}) * planned.contributors;
 }
 
+/// Returns the location of a violation in the file of a custom algorithm, as "FILE:LINE:COLUMN: ";
+/// empty if the violation does not concern a single step, or if `custom` is null.
+std::string place_of(const core::Violation& violation, const core::CustomChoice* custom) {
+  if (custom == nullptr || violation.lane < 0 || violation.step < 0) return "";
+  const auto place = custom->made->place_of(violation.rank, violation.lane, violation.step);
+  return place ? fmt::format("{}:{}:{}: ", place->file, place->line, place->column) : "";
+}
+
 /// Proves the schedule of the collective `planned`. `small` is the same collective at a size that
-/// can be proved. If `as_it_is` is true, `small` equals `planned`.
+/// can be proved. If `as_it_is` is true, `small` equals `planned`. `custom` is the algorithm of the
+/// collective if a file describes it, or null.
 Expected<std::string> prove(const std::string& what, const Collective& planned, Collective small,
-                            bool as_it_is) {
+                            bool as_it_is, const core::CustomChoice* custom) {
   Contract contract = small.contract();
   std::string of_nccl;
   if (planned.nccl) {
@@ -141,7 +151,8 @@ Expected<std::string> prove(const std::string& what, const Collective& planned, 
   const std::vector<core::Violation> violations = core::check(*small.schedule, contract);
   if (!violations.empty()) {
     std::string all = fmt::format("{}: the schedule is wrong:", what);
-    for (const core::Violation& violation : violations) all += "\n  " + violation.text;
+    for (const core::Violation& violation : violations)
+      all += "\n  " + place_of(violation, custom) + violation.text;
     return tl::make_unexpected(Error::run({ProblemCode::kWrongResult}, all));
   }
   return fmt::format(
@@ -169,7 +180,9 @@ Expected<std::string> prove_pack(const Scenario& scenario, std::size_t number) {
       : partition
           ? core::make_collective(cluster, strategy, planned.type, elements, pack.turn, *partition)
           : core::make_collective(cluster, strategy, planned.type, elements, pack.turn);
-  return prove(fmt::format("pack {}", number), planned, std::move(small), as_it_is);
+  const bool of_file = strategy.custom && planned.kind == strategy.custom->made->kind();
+  return prove(fmt::format("pack {}", number), planned, std::move(small), as_it_is,
+               of_file ? &*strategy.custom : nullptr);
 }
 
 Expected<std::string> prove_exchange(const Scenario& scenario, std::size_t number) {
@@ -183,7 +196,7 @@ Expected<std::string> prove_exchange(const Scenario& scenario, std::size_t numbe
                core::make_collective(*scenario.cluster, strategy, planned.type,
                                      elements_to_check(planned), static_cast<int>(number),
                                      *scenario.plan.planned(exchange.collective).groups),
-               false);
+               false, nullptr);
 }
 
 }  // namespace

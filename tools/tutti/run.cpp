@@ -65,6 +65,7 @@ core::Expected<real::TcpExecutorOptions> executor_options(const RealOptions& opt
                      option);
   }
   made.free_memory = [] { return free_memory(); };
+  made.warn = [](const std::string& text) { print_note(fmt::format("note: {}\n", text)); };
   return made;
 }
 

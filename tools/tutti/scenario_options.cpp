@@ -1,9 +1,11 @@
 #include "tools/tutti/scenario_options.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <string_view>
 #include <system_error>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -71,6 +73,35 @@ Expected<core::TfConfig> load_tf_config(const std::string& from) {
   return config;
 }
 
+namespace {
+
+/// Adds the names of similar files in the same folder to the error that a file does not exist.
+Error with_similar_file(const Error& error, const std::string& path) {
+  namespace fs = std::filesystem;
+  std::error_code failed;
+  const fs::path file(path);
+  if (path == "-")
+    return Error::request(error.problems().front().kind,
+                          "a scenario cannot be read from standard input, because the names of "
+                          "files in it are relative to its folder; name a file",
+                          {path, 0, 0});
+  if (fs::exists(file, failed)) return error;
+  const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
+  std::vector<std::string> names;
+  for (fs::directory_iterator entry(folder, failed), end; !failed && entry != end;
+       entry.increment(failed)) {
+    const std::string ending = entry->path().extension().string();
+    if (ending == ".textproto" || ending == ".json")
+      names.push_back((file.parent_path() / entry->path().filename()).string());
+  }
+  std::sort(names.begin(), names.end());
+  core::Problem problem = error.problems().front();
+  problem.text += core::did_you_mean(path, names);
+  return Error(error.kind(), {std::move(problem)});
+}
+
+}  // namespace
+
 Expected<std::string> read_scenario_file(const std::string& path) {
   if (const Capture* const caller = capture()) {
     if (const auto known = caller->scenarios.find(path); known != caller->scenarios.end())
@@ -86,7 +117,9 @@ Expected<std::string> read_scenario_file(const std::string& path) {
   if (const auto begin = core::first_bytes(path, core::kBytesToRecognise);
       begin && !may_be_scenario(*begin))
     return tl::make_unexpected(wrong_file(path, *begin));
-  return core::read_text_file(path, core::TextSource::kAnything);
+  auto text = core::read_text_file(path, core::TextSource::kAnything);
+  if (!text) return tl::make_unexpected(with_similar_file(text.error(), path));
+  return text;
 }
 
 void warn_of_old_form(const std::string& text, const std::string& path) {

@@ -33,7 +33,7 @@ from .algorithm import (
     ranks,
     root,
 )
-from .commands import Progress, data_folder
+from .commands import Progress, data_folder, file_name
 from .commands import run as _run
 from .errors import Error, FieldError, Interrupted, Problem, RequestError, RunError
 from .result import Comparison, Explanation, Perf, Plan, Report, Result, compare, open_timeline
@@ -61,8 +61,9 @@ def _scenario(scenario: Union[Scenario, _Path, None]) -> tuple[list[str], dict[s
     if scenario is None:
         return [], {}
     if isinstance(scenario, Scenario):
-        return [scenario.path], {scenario.path: scenario.to_text()}
-    return [os.fspath(scenario)], {}
+        file = scenario._location()
+        return [file], {file: scenario.to_text()}
+    return [file_name(scenario, "a scenario or the path of one")], {}
 
 
 def _many(files: Union[None, _Path, Sequence[_Path]]) -> list[_Path]:
@@ -140,7 +141,7 @@ def import_trace(
     collectives (NAME.log). Further options are those of `tutti import`.
     """
     options.update(output=_many(output))
-    outcome = _run("import", [os.fspath(one) for one in _many(files)], options, progress=progress)
+    outcome = _run("import", [file_name(one) for one in _many(files)], options, progress=progress)
     outcome.stopped()
     return Report(outcome.json())
 

@@ -22,7 +22,11 @@ import os
 from pathlib import Path
 from typing import Any, Iterator, Optional, Union
 
+from .commands import scratch_folder
 from .errors import Problem, RequestError
+
+#: The files of algorithms that __fspath__() has written. Scenario.save() replaces them by copies.
+temporary_files: set[str] = set()
 
 Number = Union[int, "Value"]
 Path_ = Union[str, "os.PathLike[str]"]
@@ -349,6 +353,17 @@ class Algorithm:
         Path(path).write_text(self.to_text(), encoding="utf-8")
         self.path = os.fspath(path)
         return self
+
+    def __fspath__(self) -> str:
+        """Returns the path of the algorithm's file, so that an algorithm can replace a path.
+
+        An algorithm that has no file is written to a temporary file, which is removed when Python
+        ends.
+        """
+        if self.path is None:
+            self.save(scratch_folder() / f"{self.name}.tutti-algorithm")
+            temporary_files.add(os.path.abspath(str(self.path)))
+        return os.path.abspath(str(self.path))
 
     def __repr__(self) -> str:
         return f"<tutti.Algorithm {self.name}>"

@@ -9,6 +9,7 @@ import os
 import shutil
 import sys
 import tempfile
+from numbers import Real
 from pathlib import Path
 from typing import Any, Callable, Iterable, Iterator, Mapping, Optional, Sequence, Union
 
@@ -51,6 +52,18 @@ def program() -> str:
     return shutil.which("tutti") or ""
 
 
+def file_name(path: Any, expected: str = "the path of a file") -> str:
+    """Returns a path as text. Raises RequestError if the value cannot be a path."""
+    try:
+        name = os.fsdecode(path)
+    except TypeError:
+        text = f"expected {expected}, found a value of type {type(path).__name__}"
+        raise RequestError([Problem(text, code="wrong-type")]) from None
+    if not name:
+        raise RequestError([Problem("the path is empty; name a file", code="missing")])
+    return name
+
+
 def words_of(options: Mapping[str, Any]) -> list[str]:
     """Converts keyword arguments, such as `seed=1, lane_steps=True, run=[a, b]`, to a command line.
 
@@ -60,6 +73,9 @@ def words_of(options: Mapping[str, Any]) -> list[str]:
     words: list[str] = []
     for keyword, value in options.items():
         option = option_name(keyword)
+        if option == "--format":
+            text = "format is not an option in Python, because every report is a dictionary; remove it"
+            raise RequestError([Problem(text, code="unknown-name", field=keyword)])
         if value is None or value is False:
             continue
         if value is True:
@@ -76,7 +92,9 @@ def words_of(options: Mapping[str, Any]) -> list[str]:
 
 
 def plain(value: Any) -> str:
-    """Returns a value in the notation of the command line and of scenarios."""
+    """Returns a value in the notation of the command line and of scenarios; for None, an empty text."""
+    if value is None:
+        return ""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float):
@@ -87,12 +105,17 @@ def plain(value: Any) -> str:
         return value
     if hasattr(value, "tolist"):
         return plain(value.tolist())  # NumPy's numbers and arrays, pandas' series
-    if isinstance(value, Iterable):
-        return ",".join(plain(one) for one in value)
-    try:
-        return repr(value.__index__())  # int, and other libraries' integers
-    except AttributeError:
-        return repr(float(value))
+    if not isinstance(value, (bytes, Mapping)):
+        if isinstance(value, Iterable):
+            return ",".join(plain(one) for one in value)
+        if hasattr(value, "__index__"):
+            return repr(value.__index__())  # int, and other libraries' integers
+        if hasattr(value, "__float__"):
+            return repr(float(value))  # Decimal, and other libraries' numbers
+        if isinstance(value, Real):
+            return repr(float(value))  # Fraction
+    text = f"expected a number, a text or a list of these, found a value of type {type(value).__name__}"
+    raise RequestError([Problem(text, code="wrong-type")])
 
 
 class Outcome:
@@ -166,6 +189,9 @@ def _callback(progress: Progress) -> Iterator[Optional[Callable[[str, float], No
     if progress is None or progress is False:
         yield None
     elif progress is not True:
+        if not callable(progress):
+            text = f"progress: expected True, a function or None, found a value of type {type(progress).__name__}"
+            raise RequestError([Problem(text, code="wrong-type", field="progress")])
         yield progress
     else:
         with _bar() as bar:

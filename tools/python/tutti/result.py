@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Iterator, Mapping, Optional, Union
 
 from . import _core
 from ._display import rows_html, show_time
+from .commands import file_name
 from .errors import Problem, RequestError
 from .table import Table
 
@@ -119,6 +121,13 @@ class Result:
         self._recording = recording
         self._report = report
         self._tables: dict[str, Table] = {}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Stores the result as the bytes of its timeline file, for copy, pickle and multiprocessing."""
+        with tempfile.TemporaryDirectory(prefix="tutti-") as folder:
+            file = os.path.join(folder, "result.tutti")
+            self._recording.save(file, "tutti", "spans")
+            return _restore_result, (Path(file).read_bytes(), self.report)
 
     def _table(self, name: str) -> Table:
         if name not in self._tables:
@@ -246,14 +255,26 @@ class Result:
         return heading + rows_html(["", ""], rows) + picture
 
 
+def _restore_result(timeline: bytes, report: dict[str, Any]) -> Result:
+    """Returns the result whose __reduce__() has returned these values."""
+    with tempfile.TemporaryDirectory(prefix="tutti-") as folder:
+        file = Path(folder) / "result.tutti"
+        file.write_bytes(timeline)
+        return Result(_core.open_timeline(str(file)), report)
+
+
 def open_timeline(path: Path_) -> Result:
     """Reads a timeline file of `tutti simulate`, `tutti run` or `tutti import`."""
-    return Result(_core.open_timeline(os.fspath(path)))
+    return Result(_core.open_timeline(file_name(path, "the path of a timeline")))
 
 
 def compare(first: Union[Result, Path_], second: Union[Result, Path_]) -> Comparison:
     """Compares two timelines of the same workload, which are results or files."""
     import json
 
-    a, b = (one if isinstance(one, Result) else open_timeline(one) for one in (first, second))
+    expected = "a result or the path of a timeline (a scenario has a result after simulate())"
+    a, b = (
+        one if isinstance(one, Result) else open_timeline(file_name(one, expected))
+        for one in (first, second)
+    )
     return Comparison(json.loads(_core.compare_recordings(a._recording, b._recording)))

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import operator
 import os
+from numbers import Real
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Iterator, Mapping, Optional, Union
+from typing import TYPE_CHECKING, Any, Iterable, Iterator, Mapping, NoReturn, Optional, Union
 
 from . import _core
-from .commands import Progress, data_folder, plain, run, scratch_folder
+from .algorithm import temporary_files
+from .commands import Progress, data_folder, file_name, plain, run, scratch_folder
 from .errors import Interrupted, Problem, RequestError
 from .result import Explanation, Plan, Result
 from .sweep import Sweep, Tuning
@@ -17,15 +20,17 @@ if TYPE_CHECKING:
 
 Path_ = Union[str, "os.PathLike[str]"]
 
+_NO_VALUE: Any = object()
+
 
 def load(path: Path_) -> "Scenario":
     """Reads and checks the file of a scenario.
 
     Raises `tutti.RequestError` with all errors of the file, each with file, line, column and remedy.
     """
-    file = os.fspath(path)
+    file = file_name(path, "the path of a scenario")
     try:
-        content = Path(path).read_bytes()
+        content = Path(file).read_bytes()
     except OSError as error:
         problem = Problem(f"cannot be read: {error.strerror}", file=file, code="missing")
         raise RequestError([problem]) from error
@@ -37,7 +42,7 @@ def load(path: Path_) -> "Scenario":
             text = f"this file is a {kind}, not a scenario; use {reader}() to open it"
             raise RequestError([Problem(text, file=file, code="wrong-type")])
     try:
-        return parse(content.decode("utf-8"), path=path)
+        return parse(content.decode("utf-8"), path=file)
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         column = error.start - content.rfind(b"\n", 0, error.start)
@@ -45,10 +50,10 @@ def load(path: Path_) -> "Scenario":
         raise RequestError([Problem(text, file, line, column, "syntax")]) from error
 
 
-def parse(text: str, path: Path_ = "scenario.textproto") -> "Scenario":
-    """Checks the text of a scenario (Protocol Buffers text format or JSON).
+def parse(text: Union[str, Mapping[str, Any]], path: Path_ = "scenario.textproto") -> "Scenario":
+    """Checks the text of a scenario (Protocol Buffers text format or JSON), or its fields.
 
-    `path`: the name of the text in errors. File names in the text are relative to its folder. The
+    Fields are nested dictionaries, as `scenario.to_dict()` returns them. `path`: the name of the text in errors. File names in the text are relative to its folder. The
     file need not exist.
     """
     scenario = Scenario(text, path)
@@ -72,12 +77,15 @@ class Fields:
         object.__setattr__(self, "_path", path)
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
+        if name.startswith("_"):  # also while copy or pickle creates the object
             raise AttributeError(name)
         return self._scenario._get(_join(self._path, name))
 
     def __setattr__(self, name: str, value: Any) -> None:
         self._scenario.set(_join(self._path, name), value)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self._scenario, self._path)
 
     def __delattr__(self, name: str) -> None:
         self._scenario.set(_join(self._path, name), None)
@@ -127,11 +135,17 @@ class Elements:
 
     def _at(self, index: int) -> str:
         length = len(self)
-        if not -length <= index < length:
-            raise IndexError(f"{self._path} has {length} elements")
-        return f"{self._path}[{index % length}]"
+        try:
+            number = operator.index(index)
+        except TypeError:
+            _wrong_type(f"{self._path}: expected the number of an element", index)
+        if not -length <= number < length:
+            raise IndexError(f"{self._path} has {length} element{'' if length == 1 else 's'}")
+        return f"{self._path}[{number % length}]"
 
-    def __getitem__(self, index: int) -> Any:
+    def __getitem__(self, index: Union[int, slice]) -> Any:
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
         return self._scenario._get(self._at(index))
 
     def __setitem__(self, index: int, value: Any) -> None:
@@ -165,8 +179,34 @@ class Elements:
         """Adds an element: a value, or a mapping with the fields of a message."""
         self._scenario.set(f"{self._path}[{len(self)}]", value)
 
+    def extend(self, values: Iterable[Any]) -> None:
+        """Adds several elements."""
+        for value in values:
+            self.append(value)
+
     def __repr__(self) -> str:
         return repr([v.to_dict() if isinstance(v, Fields) else v for v in self])
+
+
+def _wrong_type(expected: str, value: Any) -> NoReturn:
+    text = f"{expected}, found a value of type {type(value).__name__}"
+    raise RequestError([Problem(text, code="wrong-type")])
+
+
+def _working_directory() -> str:
+    """Returns the current folder; "" if it was deleted."""
+    try:
+        return os.getcwd()
+    except FileNotFoundError:
+        return ""
+
+
+def _kind(text: str, field: str) -> str:
+    """Returns the kind of a field, also of a new element of a repeated field."""
+    if field.endswith("]"):
+        field = field[: field.rindex("[")]
+    kind: str = _core.field_state(text, field)["kind"]
+    return kind
 
 
 def _join(path: str, name: str) -> str:
@@ -193,8 +233,15 @@ def _typed(state: Mapping[str, Any]) -> Any:
     try:
         if state["kind"] == "whole":
             return int(value, 0)
-        if state["kind"] == "number":
-            return float(value)
+    except ValueError:
+        pass
+    try:
+        if state["kind"] in ("whole", "number"):
+            number = float(value)
+            if state["kind"] == "number":
+                return number
+            if number.is_integer():  # written as 4e6 or 4000000.0
+                return int(number)
     except ValueError:
         pass
     return value
@@ -230,15 +277,37 @@ class Scenario(Fields):
     once.
     """
 
-    __slots__ = ("_text", "_file")
+    __slots__ = ("_text", "_file", "_folder")
     _text: str
     _file: str
+    _folder: str  # the working directory to which _file is relative
 
-    def __init__(self, text: str, path: Path_ = "scenario.textproto") -> None:
-        """Creates a scenario from an unchecked text (unlike `tutti.load` and `tutti.parse`)."""
+    def __init__(
+        self,
+        text: Union[str, Mapping[str, Any]],
+        path: Path_ = "scenario.textproto",
+        folder: Optional[str] = None,
+    ) -> None:
+        """Creates a scenario from an unchecked text (unlike `tutti.load` and `tutti.parse`).
+
+        `folder`: the folder to which `path` is relative; by default, the current one.
+        """
         super().__init__(self, "")
-        object.__setattr__(self, "_text", text)
-        object.__setattr__(self, "_file", os.fspath(path))
+        object.__setattr__(self, "_text", "")
+        object.__setattr__(self, "_file", file_name(path))
+        object.__setattr__(self, "_folder", _working_directory() if folder is None else folder)
+        if isinstance(text, bytes):
+            text = text.decode("utf-8")
+        if isinstance(text, str):
+            object.__setattr__(self, "_text", text)
+        elif isinstance(text, Mapping):
+            for name, value in text.items():
+                self.set(name, value)
+        else:
+            _wrong_type("expected the text of a scenario or a dictionary of its fields", text)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Scenario, (self._text, self._file, self._folder)
 
     # --- Text and fields ---
 
@@ -252,29 +321,60 @@ class Scenario(Fields):
         return self._text
 
     def save(self, path: Path_) -> "Scenario":
-        """Writes the text to a file, which becomes its `path`."""
-        Path(path).write_text(self._text, encoding="utf-8", errors="surrogateescape")
-        object.__setattr__(self, "_file", os.fspath(path))
+        """Writes the text to a file, which becomes its `path`.
+
+        If `use()` has written the algorithm to a temporary file, the algorithm is written next to
+        the scenario, and the scenario names this file. Another file of this name is not replaced.
+        """
+        file = file_name(path, "the path of a scenario")
+        self._keep_algorithm(Path(file).absolute().parent)
+        Path(file).write_text(self._text, encoding="utf-8", errors="surrogateescape")
+        object.__setattr__(self, "_file", file)
+        object.__setattr__(self, "_folder", _working_directory())
         return self
+
+    def _keep_algorithm(self, folder: Path) -> None:
+        """Copies the algorithm from a temporary file to a folder, and names the copy."""
+        temporary = self.get("strategy.custom.file")
+        if temporary not in temporary_files:
+            return
+        text = Path(temporary).read_text(encoding="utf-8")
+        copy = folder / Path(temporary).name
+        if copy.exists() and copy.read_text(encoding="utf-8", errors="replace") != text:
+            message = "this file has another algorithm; call algorithm.save(path) and use(algorithm) first"
+            raise RequestError([Problem(message, file=str(copy), code="exists")])
+        copy.write_text(text, encoding="utf-8")
+        self.set("strategy.custom.file", copy.name)
 
     def copy(self) -> "Scenario":
         """Returns another scenario with the same text."""
-        return Scenario(self._text, self._file)
+        return Scenario(self._text, self._file, self._folder)
 
     def check(self) -> dict[str, Any]:
         """Raises `tutti.RequestError` with all errors; if there are none, returns a few facts."""
-        return _core.check_scenario(self._text, self._file, data_folder())
+        return _core.check_scenario(self._text, self._location(), data_folder())
+
+    def _location(self) -> str:
+        """The path of the file for commands. It is absolute if the working directory has changed."""
+        return self._file if _working_directory() == self._folder else os.path.join(self._folder, self._file)
 
     def get(self, field: str) -> Any:
         """Returns the value of a field by its path: `get("cluster.workers[0].count")`."""
         return self._get(field)
 
-    def set(self, field: str, value: Any) -> "Scenario":
-        """Sets a field by its path, and returns the scenario.
+    def set(self, field: Union[str, Mapping[str, Any]], value: Any = _NO_VALUE) -> "Scenario":
+        """Sets a field by its path, or the fields of a dictionary, and returns the scenario.
 
         None removes the field. A mapping replaces a message, and a list replaces all elements of a
         repeated field.
         """
+        if isinstance(field, Mapping):
+            for name, one in field.items():
+                self.set(name, one)
+            return self
+        if value is _NO_VALUE:
+            text = f"{field}: the value is missing; to remove the field, set it to None"
+            raise RequestError([Problem(text, code="missing", field=field)])
         if isinstance(value, Fields):
             value = value.to_dict()
         elif hasattr(value, "tolist"):
@@ -287,6 +387,8 @@ class Scenario(Fields):
                 self.set(_join(field, name), one)
             return self
         if isinstance(value, (list, tuple, Elements)):
+            if not _core.field_state(text, field)["repeated"]:
+                _wrong_type(f"{field}: expected one value", value)
             values = [v.to_dict() if isinstance(v, Fields) else v for v in value]
             for index in reversed(range(_core.field_state(text, field)["count"])):
                 text = _core.with_field(text, f"{field}[{index}]", "")
@@ -294,7 +396,15 @@ class Scenario(Fields):
             for index, one in enumerate(values):
                 self.set(f"{field}[{index}]", one)
             return self
-        typed = "" if value is None else plain(value)
+        if value is not None and not isinstance(value, (str, bool)):
+            kind = _kind(text, field)
+            if kind == "message":
+                _wrong_type(f"{field}: expected a dictionary with the fields of this message", value)
+            if not isinstance(value, (Real, os.PathLike)) and not hasattr(value, "__float__"):
+                _wrong_type(f"{field}: expected a number, a text, a list or a dictionary", value)
+            if kind == "whole" and isinstance(value, Real) and value == value // 1:
+                value = int(value)  # as NumPy returns whole numbers: 4194304.0
+        typed = plain(value)
         if typed == "" and value is not None:
             typed = '""'
         object.__setattr__(self, "_text", _core.with_field(text, field, typed))
@@ -312,15 +422,13 @@ class Scenario(Fields):
         """Sets the algorithm of the strategy: a built-in one by its name, or a custom one.
 
         A custom algorithm that has no file is written to a temporary file, which is removed when
-        Python ends. To keep it, call `algorithm.save(path)` first.
+        Python ends. `save()` of the scenario keeps the algorithm, as `algorithm.save(path)` does.
         """
         if isinstance(algorithm, str):
             self.set("strategy.custom", None)
             return self.set("strategy.algorithm", algorithm)
-        if algorithm.path is None:
-            algorithm.save(scratch_folder() / f"{algorithm.name}.tutti-algorithm")
         self.set("strategy.algorithm", None)
-        return self.set("strategy.custom.file", str(Path(str(algorithm.path)).absolute()))
+        return self.set("strategy.custom.file", os.fspath(algorithm))
 
     # --- Commands ---
 
@@ -407,7 +515,8 @@ class Scenario(Fields):
     # --- Implementation ---
 
     def _run(self, command: str, options: Mapping[str, Any], **how: Any) -> Any:
-        return run(command, [self._file], options, scenarios={self._file: self._text}, **how)
+        file = self._location()
+        return run(command, [file], options, scenarios={file: self._text}, **how)
 
     def _execute(
         self,

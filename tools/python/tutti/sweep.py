@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import tempfile
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Mapping, Optional, Union
 
 from . import _core
 from ._display import rows_html, show_time
+from .commands import file_name
 from .result import Report
 from .table import Table
 
@@ -23,20 +26,49 @@ class Sweep:
 
     def __init__(self, path: Path_) -> None:
         """Opens the file of a sweep (`tutti sweep -o`, `scenario.sweep(output=…)`)."""
-        self.path = os.fspath(path)
+        self.path = file_name(path, "the path of a sweep")
+        self._file = os.path.abspath(self.path)  # the working directory may change
         table, self.fields = _core.sweep_table(self.path)
         #: One row per completed point, with the fields that vary, `status`, times in microseconds
         #: and `packs`.
         self.points = Table(table)
 
-    def best(self) -> Optional[dict[str, Any]]:
-        """Returns the settings of the fastest point; None if no point has a step time."""
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Stores the sweep as the bytes of its file, for copy, pickle and multiprocessing."""
+        return _restore_sweep, (Path(self._file).read_bytes(), self.path)
+
+    def over_seeds(self) -> list[dict[str, Any]]:
+        """Returns the settings with statistics of their step times over all seeds, fastest first.
+
+        Each entry has the fields that vary, except `run.seed`, and `seeds` (the number of points),
+        `median_us`, `lower_quartile_us`, `upper_quartile_us`, `min_us` and `max_us`. Settings without
+        a result are left out.
+        """
+        import numpy
+
         times = self.points["step_time_us"]
-        done = [i for i in range(len(times)) if times[i] == times[i]]
-        if not done:
-            return None
-        fastest = min(done, key=lambda i: float(times[i]))
-        return {field: self.points[field][fastest] for field in self.fields}
+        fields = [field for field in self.fields if field != "run.seed"]
+        columns = [self.points[field] for field in fields]
+        groups: dict[tuple[Any, ...], list[float]] = {}
+        for i in range(len(times)):
+            if times[i] == times[i]:
+                groups.setdefault(tuple(column[i] for column in columns), []).append(float(times[i]))
+        rows = []
+        for settings, group in groups.items():
+            low, q1, median, q3, high = numpy.quantile(group, [0, 0.25, 0.5, 0.75, 1])
+            statistics = {"seeds": len(group), "median_us": float(median), "lower_quartile_us": float(q1),
+                          "upper_quartile_us": float(q3), "min_us": float(low), "max_us": float(high)}
+            rows.append({**dict(zip(fields, settings)), **statistics})
+        return sorted(rows, key=lambda row: float(row["median_us"]))
+
+    def best(self) -> Optional[dict[str, Any]]:
+        """Returns the settings of the fastest point; None if no point has a step time.
+
+        If `run.seed` varies, these are the settings with the lowest median over all seeds, without
+        `run.seed`: the fastest point has the luckiest seed.
+        """
+        rows = self.over_seeds()
+        return {field: value for field, value in rows[0].items() if field in self.fields} if rows else None
 
     def to_pandas(self) -> "pandas.DataFrame":
         """Returns the points as a data frame."""
@@ -49,6 +81,15 @@ class Sweep:
         return f"<tutti.Sweep of {len(self)} points over {', '.join(self.fields)}>"
 
     def _repr_html_(self) -> str:
+        if "run.seed" in self.fields:
+            fields = [field for field in self.fields if field != "run.seed"]
+            settings = self.over_seeds()
+            statistics = ("median", "lower_quartile", "upper_quartile")
+            shown = [
+                (row["seeds"], *(show_time(row[f"{s}_us"]) for s in statistics), *(row[f] for f in fields))
+                for row in settings[:10]
+            ]
+            return rows_html(["seeds", "median", "q1", "q3", *fields], shown, len(settings) - 10)
         times = self.points["step_time_us"]
         exposed = self.points["exposed_communication_us"]
         order = sorted((i for i in range(len(times)) if times[i] == times[i]), key=lambda i: float(times[i]))
@@ -57,6 +98,16 @@ class Sweep:
             for i in order[:10]
         ]
         return rows_html(["step time", "exposed", *self.fields], rows, len(order) - 10)
+
+
+def _restore_sweep(content: bytes, path: str) -> Sweep:
+    """Returns the sweep whose __reduce__() has returned these values."""
+    with tempfile.TemporaryDirectory(prefix="tutti-") as folder:
+        file = Path(folder) / "points.sweep"
+        file.write_bytes(content)
+        sweep = Sweep(file)
+    sweep.path = path
+    return sweep
 
 
 class Tuning(Report):

@@ -33,6 +33,9 @@ class Table(Mapping[str, "numpy.ndarray[Any, Any]"]):
             self._arrays[column] = self._core.array(column)
         return self._arrays[column]
 
+    def __reduce__(self) -> tuple[object, ...]:
+        raise TypeError("a table cannot be copied or pickled; use its result, to_pandas() or dict(table)")
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._core.columns)
 

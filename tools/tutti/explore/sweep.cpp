@@ -25,6 +25,7 @@
 #include "core/base/version.h"
 #include "core/explore/strategy_alternatives.h"
 #include "core/explore/sweep_plot.h"
+#include "core/explore/sweep_reuse.h"
 #include "real/worker/run_limits.h"
 #include "sim/simulator.h"
 #include "sim/sweep/evaluator.h"
@@ -82,7 +83,7 @@ Expected<std::vector<std::string>> notes_on(SweepStore& store,
 }
 
 core::PlotOptions plot_options(const SweepOptions& options) {
-  return {options.x, options.by, options.cost};
+  return {options.x, options.by, options.cost.empty() ? "step_time" : options.cost};
 }
 
 Expected<void> check_names(const SweepOptions& options, const std::string& database) {
@@ -101,8 +102,10 @@ Expected<void> check_report_files(const SweepOptions& options) {
 /// Prints the report. Returns the exit status.
 int print_results(SweepStore& store, const Outcomes& outcomes, int rows, Format format) {
   if (format == Format::kJson) return print_out(sweep_json(store, outcomes));
-  const auto notes = notes_on(store, reported_points(store, outcomes, rows));
+  auto notes = notes_on(store, reported_points(store, outcomes, rows));
   if (!notes) return report(notes.error());
+  if (std::string note = note_on_samples(store.space()); !note.empty())
+    notes->push_back(std::move(note));
   return print_report(sweep_text(store, outcomes, rows, *notes));
 }
 
@@ -145,7 +148,11 @@ int report_results(SweepStore& store, const SweepOptions& options, Format format
     return outcome && outcome->status == Outcome::Status::kDone;
   });
   if (status != kDone || any || store.space().size() == 0) return status;
-  return report(core::Error::run("no point of the sweep has a result; the messages are above"));
+  const auto failed_point = std::find_if(outcomes.begin(), outcomes.end(),
+                                         [](const auto& outcome) { return outcome.has_value(); });
+  return report(core::Error::run(fmt::format(
+      "no point of the sweep has a result{}{}", failed_point == outcomes.end() ? "" : "; ",
+      failed_point == outcomes.end() ? "" : (*failed_point)->message)));
 }
 
 /// Removes the axis `strategy=NAMES`, which compares strategies, from `over`, and returns its
@@ -369,9 +376,14 @@ Expected<Format> check_options(const SweepOptions& options) {
         out_of_range("--timeout-seconds", *options.timeout_seconds, real::kMaxTimeoutSeconds),
         "--timeout-seconds must be above 0 and at most {}", real::kMaxTimeoutSeconds);
   if (const auto name = check_plot(options.plot); !name) return failed(name);
-  if (!options.measured.empty() && options.plot.empty())
-    return refused({ProblemCode::kUnused, "--measured"},
-                   "--measured adds points to a plot; give --plot FILE");
+  for (const auto& [option, value] : {std::pair("--measured", &options.measured),
+                                      {"--cost", &options.cost},
+                                      {"--x", &options.x},
+                                      {"--by", &options.by}}) {
+    if (!value->empty() && options.plot.empty())
+      return refused({ProblemCode::kUnused, option}, "{} applies to a plot; give --plot FILE",
+                     option);
+  }
   return format;
 }
 
@@ -382,14 +394,16 @@ int report_stored(const SweepOptions& options, Format format) {
                             : !options.points.empty()              ? "--points"
                             : !options.scenario.set.empty()        ? "--set"
                             : !options.output.empty()              ? "-o"
+                            : !options.reuse.empty()               ? "--reuse"
                             : options.timeout_seconds              ? "--timeout-seconds"
                             : !options.scenario.settings().empty() ? "--calibration"
                                                                    : nullptr;
   if (given)
-    return refuse({ProblemCode::kConflict, given},
-                  "{} is an existing sweep; --over, --points, --set, --calibration, -o and "
-                  "--timeout-seconds apply only to new sweeps",
-                  file);
+    return refuse(
+        {ProblemCode::kConflict, given},
+        "{} is an existing sweep; --over, --points, --set, --calibration, -o, --reuse and "
+        "--timeout-seconds apply only to new sweeps",
+        file);
   if (const auto other = check_names(options, file); !other) return report(other.error());
   if (const auto possible = check_report_files(options); !possible) return report(possible.error());
   auto store = SweepStore::open(file);
@@ -489,6 +503,19 @@ Expected<void> complete_axes(NewSweep& request, const SweepOptions& options,
   return check_plot_options(request.info.axes, options, false);
 }
 
+/// Copies the results that an earlier sweep has. ERRORS: as for core::copy_results(); a file that
+/// the scenario names has changed.
+Expected<void> reuse(SweepStore& store, const std::string& file, const core::Library& library) {
+  auto earlier = SweepStore::open(file);
+  if (!earlier) return failed(earlier);
+  if (const auto same = sim::check_files(*earlier, library); !same) return failed(same);
+  const auto copied = core::copy_results(store, *earlier, file);
+  if (!copied) return failed(copied);
+  print_note(
+      fmt::format("{} of {} points are copied from {}\n", *copied, store.space().size(), file));
+  return {};
+}
+
 /// Executes the points of the request that the file does not contain yet, and reports all results.
 /// Returns the exit status.
 int execute(NewSweep& request, const SweepOptions& options, std::string output,
@@ -513,6 +540,10 @@ int execute(NewSweep& request, const SweepOptions& options, std::string output,
                   claim.held_by() == SweepClaim::kUnknown
                       ? "another process"
                       : fmt::format("process {}", claim.held_by()));
+  }
+  if (!options.reuse.empty()) {
+    if (const auto copied = reuse(*store, options.reuse, library); !copied)
+      return report(copied.error());
   }
   const auto all = execute_points(*store, library, request.set, request.threads, interrupt,
                                   request.part, request.timeout);

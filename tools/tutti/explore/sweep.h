@@ -18,6 +18,8 @@ struct SweepOptions {
   /// The SQLite file to write. By default, the name is the scenario's name with .sweep, in the
   /// working directory.
   std::string output;
+  std::string
+      reuse;         ///< an earlier sweep, whose results of the same points are copied; empty: none
   JoinOptions join;  ///< launcher and addresses, for a sweep that several processes of a launcher
                      ///< execute
   /// If a process sends nothing for this time, it has failed. Default: 60.
@@ -28,8 +30,8 @@ struct SweepOptions {
   std::string csv;  ///< the additional CSV file to write; empty: none
   std::string json;
   std::string plot;
-  std::string x, by;  ///< the fields of the plot's x axis and of its curves
-  std::string cost = "step_time";
+  std::string x, by;     ///< the fields of the plot's x axis and of its curves
+  std::string cost;      ///< the quantity of the plot; empty: the step time
   std::string measured;  ///< a CSV file with measurements
   int rows = 10;         ///< maximum number of best points in the text output
 };

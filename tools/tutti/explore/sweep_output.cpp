@@ -350,6 +350,21 @@ std::vector<std::int64_t> reported_points(const core::SweepStore& store, const O
   return points;
 }
 
+std::string note_on_samples(const core::Space& space) {
+  std::vector<std::string> different;
+  for (const std::string& field : space.fields()) {
+    const bool workers = field.starts_with("cluster.workers") && field.ends_with(".count");
+    if (workers || field == "workload.batch" || field == "workload.micro_batches" ||
+        field == "workload.model")
+      different.push_back(field);
+  }
+  if (different.empty()) return "";
+  return fmt::format(
+      "{} varies, so a step of one point processes other samples than a step of another point; a "
+      "shorter step is then not always faster training",
+      fmt::join(different, " and "));
+}
+
 std::string sweep_text(const core::SweepStore& store, const Outcomes& outcomes, int rows,
                        const std::vector<std::string>& notes) {
   const auto known =

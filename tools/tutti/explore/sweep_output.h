@@ -14,6 +14,11 @@ namespace tutti::tools {
 /// The outcomes of a sweep, indexed by point; nullopt for points that are not complete.
 using Outcomes = std::vector<std::optional<core::Outcome>>;
 
+/// Returns a note if the points of a sweep process different numbers of samples in a step, or
+/// different models, so that their step times alone do not show which point trains faster; empty
+/// otherwise.
+std::string note_on_samples(const core::Space& space);
+
 /// Writes a CSV file (RFC 4180) with one line per completed point: its fields, its status, and its
 /// times in microseconds.
 void write_csv(const core::SweepStore& store, const Outcomes& outcomes, std::ostream& out);

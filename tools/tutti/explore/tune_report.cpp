@@ -85,21 +85,29 @@ std::vector<std::string> why(const TuneResult& r) {
   return lines;
 }
 
-/// Returns a text with the range of values around the best value whose costs differ from the best
-/// cost by at most the fraction kFlat.
+/// Returns a sentence about the simulated values whose costs differ from the best cost by at most
+/// the fraction kFlat.
 std::string flat_part(const AxisCurve& curve) {
   const Time least = curve.values[curve.best].second.step;
   const auto is_flat = [&](std::size_t i) {
     const Outcome& o = curve.values[i].second;
     return o.status == Outcome::Status::kDone && share(o.step - least, least) <= kFlat;
   };
-  std::size_t from = curve.best, to = curve.best;
-  while (from > 0 && is_flat(from - 1)) --from;
-  while (to + 1 < curve.values.size() && is_flat(to + 1)) ++to;
-  if (from == to)
-    return fmt::format("{}: no value other than {} is within {} of the best step time", curve.field,
-                       shown_value(curve.field, curve.values[curve.best].first), show_share(kFlat));
-  return fmt::format("{}: every value from {} to {} is within {} of the best step time",
+  std::size_t from = curve.best, to = curve.best, flat = 0;
+  for (std::size_t i = 0; i < curve.values.size(); ++i) {
+    if (!is_flat(i)) continue;
+    from = std::min(from, i);
+    to = std::max(to, i);
+    ++flat;
+  }
+  if (flat == 1)
+    return fmt::format("{}: no other simulated value is within {} of the best step time",
+                       curve.field, show_share(kFlat));
+  // With the values between two packings, the step time may rise and fall again.
+  if (flat < to - from + 1)
+    return fmt::format("{}: {} of {} simulated values are within {} of the best step time",
+                       curve.field, flat, curve.values.size(), show_share(kFlat));
+  return fmt::format("{}: every simulated value from {} to {} is within {} of the best step time",
                      curve.field, shown_value(curve.field, curve.values[from].first),
                      shown_value(curve.field, curve.values[to].first), show_share(kFlat));
 }
@@ -246,7 +254,7 @@ std::string snippet_part(const TuneResult& r) {
     paste =
         (r.advice.change ? "settings to paste\n" : "settings to paste (the current settings)\n") +
         paste + '\n';
-  if (!others.empty()) others = "not available as settings\n" + others + '\n';
+  if (!others.empty()) others = "not recommended\n" + others + '\n';
   if (r.snippets.empty() && r.recommended().scenario.strategy.custom)
     return "settings to paste\n"
            "  frameworks have no setting for an algorithm of a file; tutti export --to msccl or "

@@ -18,6 +18,7 @@ void add_compare(CLI::App& app, CompareOptions& o) {
       "--timeline real.tutti\n"
       "  tutti compare predicted.tutti real.tutti\n"
       "  tutti compare predicted.tutti rank0.json.gz\n"
+      "  tutti compare expected.tutti predicted.tutti --within 0.1\n"
       "  tutti tune mine.textproto --format json > tune.json && tutti compare --promise tune.json "
       "nccl-inspector/");
   c->add_option("files", o.files,
@@ -28,6 +29,9 @@ void add_compare(CLI::App& app, CompareOptions& o) {
   c->add_option("--promise", o.promise,
                 "Report of tutti tune --format json. The measured times of NCCL's collectives are "
                 "compared with the predicted times and error bands in this report");
+  c->add_option("--within", o.within,
+                "End with status 1 if the step times differ by more than this percentage of the "
+                "first one, for example in a test of an expected prediction");
   add_format(c, o.format);
   c->add_option("--rows", o.rows, "Maximum number of packs to list in the text output")
       ->capture_default_str();

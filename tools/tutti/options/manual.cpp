@@ -1,10 +1,13 @@
 #include "tools/tutti/options/manual.h"
 
 #include <algorithm>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "core/base/error.h"
 #include "core/base/version.h"
 #include "tools/tutti/command.h"
 #include "tools/tutti/io/output_file.h"
@@ -153,9 +156,12 @@ int manual(const ManualOptions& options, const CLI::App& app) {
     const auto commands = shown_commands(*command);
     const auto found = std::find_if(commands.begin(), commands.end(),
                                     [&](const CLI::App* one) { return one->get_name() == name; });
+    std::vector<std::string> names;
+    for (const CLI::App* const one : commands) names.push_back(one->get_name());
     if (found == commands.end())
       return refuse({core::ProblemCode::kUnknownName, "command"},
-                    "there is no command {}; tutti --help lists them", name);
+                    "there is no command {}{}; tutti --help lists them", name,
+                    core::did_you_mean(name, names));
     command = *found;
   }
   return print_out(manual_page(*command));

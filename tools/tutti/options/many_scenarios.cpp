@@ -128,6 +128,11 @@ void add_sweep(CLI::App& app, SweepOptions& o) {
        "SQLite file for the results (default: NAME.sweep, where NAME is the scenario's file name "
        "without its extension; if that file holds another sweep, NAME-2.sweep, and so on)")
       ->check(not_utf8);
+  c->add_option(
+       "--reuse", o.reuse,
+       "Earlier sweep of the same scenario and the same fields with other values: copy its "
+       "results, and simulate only the points that it does not have")
+      ->check(not_utf8);
   c->add_flag("--yes", o.yes,
               "Do not ask before a sweep of more than " + std::to_string(kMaxUnasked) + " points");
   add_joining(c, o.join);
@@ -150,10 +155,11 @@ void add_sweep(CLI::App& app, SweepOptions& o) {
   c->add_option("--by", o.by,
                 "Field that distinguishes the curves of the plot: one curve for "
                 "each value of the field");
-  c->add_option("--cost", o.cost,
-                "Quantity on the y axis of the plot, such as step_time, exposed_communication or "
-                "communication")
-      ->capture_default_str();
+  c->add_option(
+      "--cost", o.cost,
+      "Quantity on the y axis of the plot: step_time (default), forward, backward, other_compute, "
+      "communication, exposed_communication, slowed_by_communication, least_step_time or "
+      "least_communication");
   c->add_option("--measured", o.measured,
                 "CSV file with measured times to draw into the plot, with two columns: the name "
                 "of the field on the x axis, and ms (the time in milliseconds)");

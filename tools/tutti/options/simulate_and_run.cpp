@@ -162,6 +162,12 @@ void add_perf(CLI::App& app, PerfOptions& o) {
                 "With --cluster: processes and threads that call NCCL on a node: process_per_gpu "
                 "(one process for each GPU; default), thread_per_gpu (nccl-tests -t) or one_thread "
                 "(one thread for all GPUs; nccl-tests -g)");
+  c->add_option(
+       "-t,--nthreads", o.nccl.threads,
+       "With --cluster: number of threads of one process on each node, as in nccl-tests. "
+       "With -g 1 (the default of -t), every thread has one GPU; with -t 1, one thread has "
+       "the GPUs of -g")
+      ->excludes("--driving");
   c->add_option("--tuner", o.nccl.tuner,
                 "With --cluster: tuner plugin that NCCL loads: none (default), aws_ofi (the tables "
                 "of aws-ofi-nccl on EC2), or a table file of tutti tune --emit nccl-tuner or of "
@@ -172,6 +178,10 @@ void add_perf(CLI::App& app, PerfOptions& o) {
   c->add_option("--buffers", o.nccl.buffers,
                 "With --cluster: buffers of the collective: plain (default), registered "
                 "(ncclCommRegister) or symmetric (ncclCommWindowRegister, NCCL 2.27 and later)");
+  c->add_option("-R,--local_register", o.nccl.local_register,
+                "With --cluster: --buffers under its name in nccl-tests: 0 (plain), 1 (registered) "
+                "or 2 (symmetric)")
+      ->excludes("--buffers");
   c->add_flag("--explain", o.nccl.explain,
               "With --cluster: print all candidate algorithms with NCCL's estimated times, and the "
               "reason for NCCL's choice");
@@ -187,6 +197,10 @@ void add_perf(CLI::App& app, PerfOptions& o) {
                 "Backend: sim (predict the times by simulation), or measure them with a backend of "
                 "tutti run: tcp, cuda or nccl")
       ->capture_default_str();
+  c->add_option("--ranks", o.scenario.ranks,
+                "Time only this number of ranks (replicas), with fewer workers than the scenario "
+                "has")
+      ->excludes("--tf-config");
   add_real(c, o.real);
   c->add_option("--collective", o.collective,
                 "Collective operation, such as all_gather (default: the collective of the "
@@ -199,8 +213,12 @@ void add_perf(CLI::App& app, PerfOptions& o) {
   c->add_option("-b,--minbytes", o.least, "Smallest message size, such as 8 or 1K")
       ->capture_default_str();
   c->add_option("-e,--maxbytes", o.most, "Largest message size, such as 8G")->capture_default_str();
-  c->add_option("-f,--stepfactor", o.factor, "Factor between consecutive message sizes")
-      ->capture_default_str();
+  CLI::Option* const factor =
+      c->add_option("-f,--stepfactor", o.factor, "Factor between consecutive message sizes")
+          ->capture_default_str();
+  c->add_option("-i,--stepbytes", o.step,
+                "Difference between consecutive message sizes, such as 1M (instead of -f)")
+      ->excludes(factor);
   c->add_option("-d,--type,--datatype", o.type,
                 "Data type of the elements, such as float32; the names of nccl-tests (float, "
                 "double, half, bf16) are also accepted")

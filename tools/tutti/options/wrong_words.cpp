@@ -9,6 +9,7 @@
 #include <CLI/CLI.hpp>
 
 #include "core/base/error.h"
+#include "tools/tutti/options/option_hints.h"
 #include "tools/tutti/options/values.h"
 
 namespace tutti::tools {
@@ -133,7 +134,9 @@ core::Error wrong_words(const CLI::App& app, const CLI::ParseError& error) {
       return wrong(ProblemCode::kMissing, "",
                    fmt::format("{}: a command is missing; expected one of {}; see {} --help", name,
                                list(commands), name));
-    const std::string similar = core::did_you_mean(unknown.front(), commands);
+    std::string similar = core::did_you_mean(unknown.front(), commands);
+    if (unknown.front() == "version" || unknown.front() == "-V" || unknown.front() == "-v")
+      similar = "; did you mean --version?";
     return wrong(
         ProblemCode::kUnknownName, "",
         fmt::format("{}: unknown command \"{}\"{}; see {} --help", name, unknown.front(),
@@ -153,9 +156,13 @@ core::Error wrong_words(const CLI::App& app, const CLI::ParseError& error) {
         ProblemCode::kUnused, "",
         fmt::format("{}: unexpected argument \"{}\"; see {} --help", name, unknown.front(), name));
   const std::string written = option->substr(0, option->find('='));
+  // "-G1" is -G with the value 1.
+  const bool is_short = written.size() > 2 && written[1] != '-';
+  std::string hint = option_hint(command_name(*command), written);
+  if (hint.empty() && is_short) hint = option_hint(command_name(*command), written.substr(0, 2));
+  if (hint.empty()) hint = core::did_you_mean(written, options_of(command));
   return wrong(ProblemCode::kUnknownField, written,
-               fmt::format("{}: unknown option {}{}; see {} --help", name, written,
-                           core::did_you_mean(written, options_of(command)), name));
+               fmt::format("{}: unknown option {}{}; see {} --help", name, written, hint, name));
 }
 
 }  // namespace tutti::tools

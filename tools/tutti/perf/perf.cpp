@@ -127,7 +127,9 @@ struct Request {
 /// Reads from the options which collective to measure, its root, and whether to measure in place,
 /// out of place or both.
 Expected<void> read_collective(const PerfOptions& options, Request& request) {
-  const auto kind = core::parse_collective(options.collective);
+  std::string name = options.collective;
+  std::replace(name.begin(), name.end(), '-', '_');  // as tutti synthesize writes names
+  const auto kind = core::parse_collective(name);
   if (!kind) {
     std::vector<std::string> names;
     for (const core::CollectiveKind known : core::collective_kinds())
@@ -213,16 +215,26 @@ Expected<Request> read_request(const PerfOptions& options) {
                    "-z {}: timed iterations always run back to back, as in nccl-tests with -z 0; "
                    "remove -z",
                    options.blocking);
+  // 0: sizes grow by the factor instead.
+  const std::int64_t step = options.step.empty() ? 0 : parse_size(options.step).value_or(0);
+  if (!options.step.empty() && step < 1)
+    return refused({ProblemCode::kSyntax, "-i"},
+                   "-i {}: expected bytes above 0, such as 8, 64K, 1M or 25MiB", options.step);
   const std::int64_t item = core::size_of(*type).count();
   for (std::int64_t bytes = std::max(*least, item); bytes <= *most;) {
     const std::int64_t elements = bytes / item;
     if (request.sizes.empty() || elements > request.sizes.back()) request.sizes.push_back(elements);
     constexpr std::size_t kMaxSizes = 100'000;
     if (request.sizes.size() > kMaxSizes)
-      return refused({ProblemCode::kTooSmall, "-f"},
-                     "-f {}: this range has more than {} sizes; use a larger step factor",
-                     options.factor, kMaxSizes);
-    const double next = static_cast<double>(bytes) * options.factor;
+      return step > 0
+                 ? refused({ProblemCode::kTooSmall, "-i"},
+                           "-i {}: this range has more than {} sizes; use a larger step",
+                           options.step, kMaxSizes)
+                 : refused({ProblemCode::kTooSmall, "-f"},
+                           "-f {}: this range has more than {} sizes; use a larger step factor",
+                           options.factor, kMaxSizes);
+    const double next = step > 0 ? static_cast<double>(bytes) + static_cast<double>(step)
+                                 : static_cast<double>(bytes) * options.factor;
     if (next > static_cast<double>(*most)) break;
     bytes = std::max(bytes + 1, static_cast<std::int64_t>(next));
   }
@@ -418,6 +430,8 @@ int perf_of_nccl(const PerfOptions& options, const Request& request,
   if (request.real) return wrong("--backend", "--cluster only predicts times; remove --backend");
   if (!options.scenario.tf_config.empty())
     return wrong("--tf-config", "--tf-config applies to scenarios; with --cluster use --nodes");
+  if (options.scenario.ranks)
+    return wrong("--ranks", "--ranks applies to scenarios; with --cluster use --nodes and --gpus");
   if (options.place != "both" && options.place != "out")
     return wrong("--place", "--place in: NCCL's times are predicted only out of place");
   NcclPerfRequest requested;
@@ -433,7 +447,26 @@ int perf_of_nccl(const PerfOptions& options, const Request& request,
   requested.sizes = request.sizes;
   const PerfOptions defaults;
   requested.default_sizes = options.least == defaults.least && options.most == defaults.most &&
-                            options.factor == defaults.factor;
+                            options.factor == defaults.factor && options.step.empty();
+  // The remaining options have the names of nccl-tests.
+  if (const auto threads = requested.options.threads) {
+    const std::int32_t gpus = requested.options.gpus.value_or(1);
+    if (*threads < 1)
+      return refuse({ProblemCode::kTooSmall, "-t"}, "-t {}: expected 1 or more", *threads);
+    if (*threads > 1 && gpus > 1)
+      return refuse({ProblemCode::kUnsupported, "-t"},
+                    "-t {0} -g {1}: several threads with several GPUs each are not modelled; use "
+                    "-t {2} for a thread per GPU, or -t 1 -g {2} for one thread",
+                    *threads, gpus, std::int64_t{*threads} * gpus);
+    requested.options.driving = *threads > 1 ? "thread_per_gpu" : "one_thread";
+    requested.options.gpus = std::max(*threads, gpus);
+  }
+  if (const auto kind = requested.options.local_register) {
+    constexpr const char* kKinds[] = {"plain", "registered", "symmetric"};
+    if (*kind < 0 || *kind > 2)
+      return refuse(out_of_range("-R", *kind, 2), "-R {}: expected 0, 1 or 2", *kind);
+    requested.options.buffers = kKinds[*kind];
+  }
   return perf_nccl(std::move(requested), environment);
 }
 

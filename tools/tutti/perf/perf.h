@@ -18,6 +18,7 @@ struct PerfOptions {
   std::string least = "8";
   std::string most = "128M";
   double factor = 2;
+  std::string step;  ///< difference between consecutive sizes; empty: `factor` applies
   std::string type = "float32";
   std::string op = "sum";  ///< the operation: sum, prod, max, min or avg
   /// The collective, under its name in the programs of nccl-tests; empty: the scenario's

@@ -120,7 +120,9 @@ const char* NcclPerfOptions::first_given() const {
   if (driving) return "--driving";
   if (tuner) return "--tuner";
   if (instance) return "--instance";
+  if (threads) return "-t";
   if (buffers) return "--buffers";
+  if (local_register) return "-R";
   if (explain) return "--explain";
   return against.empty() ? nullptr : "--against";
 }

@@ -27,8 +27,10 @@ struct NcclPerfOptions {
   std::optional<std::string> driving;        ///< driving mode of NCCL; default process_per_gpu
   std::optional<std::string> tuner;  ///< the tuner: none (default), aws_ofi, or the file of a table
   std::optional<std::string> instance;  ///< the EC2 instance type of the machines, for aws_ofi
+  std::optional<std::int32_t> threads;  ///< nccl-tests -t: GPUs per node, with a thread for each
   /// The kind of buffers: plain (default), registered or symmetric.
   std::optional<std::string> buffers;
+  std::optional<std::int32_t> local_register;  ///< nccl-tests -R: 0, 1 or 2 for these kinds
   std::string calibration;  ///< a calibration file with measured times; empty: none
   bool explain = false;
   std::string against;  ///< a log of nccl-tests to compare with; empty: none

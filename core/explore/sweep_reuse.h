@@ -1,0 +1,18 @@
+#pragma once
+
+#include <cstdint>
+
+#include "core/base/error.h"
+#include "core/explore/sweep_store.h"
+
+namespace tutti::core {
+
+/// Copies the results of the points that both sweeps have from `earlier` to `store`, so that a
+/// sweep with more values simulates only its new points. Points without a result in `earlier`, and
+/// points that already have a result in `store`, are left out. Returns the number of copied points.
+/// ERRORS (requests): the sweeps have different scenarios, --set options, versions of Tutti or
+/// fields. ERRORS (kRun): a file cannot be read or written.
+Expected<std::int64_t> copy_results(SweepStore& store, SweepStore& earlier,
+                                    const std::string& earlier_file);
+
+}  // namespace tutti::core

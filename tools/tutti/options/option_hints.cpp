@@ -1,0 +1,90 @@
+// Hints for options that users of nccl-tests, mpirun, or another command of Tutti expect, but that
+// a command does not have. A name that is similar to one of the command's options needs no row
+// here.
+
+#include "tools/tutti/options/option_hints.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace tutti::tools {
+
+namespace {
+
+struct Hint {
+  std::string_view commands;  ///< names of commands, separated by spaces
+  std::string_view options;   ///< options, separated by spaces
+  std::string_view text;
+};
+
+constexpr std::array kHints = {
+    // The options of nccl-tests that perf does not have, with the reason.
+    Hint{"perf", "-m --agg_iters",
+         ": collectives are timed one at a time, as in nccl-tests with -m 1; remove it"},
+    Hint{"perf", "-a --average",
+         ": times are averages over all ranks, as in nccl-tests with -a 1; remove it"},
+    Hint{"perf", "-G --cudagraph",
+         ": the model of NCCL's times is fitted to measurements without CUDA graphs; remove it"},
+    Hint{"perf", "-C --report_cputime",
+         ": only the times of collectives are predicted and measured, not those of the CPU calls; "
+         "remove it"},
+    Hint{"perf", "-S --report_timestamps", ": rows have no timestamps; remove it"},
+    Hint{"perf", "-I --per_iter_timing",
+         ": rows have the mean of all timed iterations only; remove it"},
+    Hint{"perf", "-p --parallel_init",
+         ": the creation of communicators is not part of any time; remove it"},
+    Hint{"perf", "-y --stream_null",
+         ": the model of NCCL's times is fitted to measurements on ordinary streams; remove it"},
+    Hint{"perf", "-N --run_cycles", ": every size runs once; remove it"},
+    Hint{"perf", "-x --cta_policy", "; use --set NCCL_CTA_POLICY=… with --cluster"},
+    Hint{"perf", "-D --device_implementation -V --device_cta_count",
+         ": collectives that a user's kernel executes are not modelled; remove it"},
+    Hint{"perf", "-T --timeout", "; use --timeout-seconds"},
+    Hint{"perf", "-J -F --output_file", "; use --format json > FILE"},
+    Hint{"perf", "--ngpus", "; use -g or --gpus"},
+
+    Hint{"simulate run", "-o --output", "; --timeline FILE writes a timeline"},
+    Hint{"simulate run sweep tune plan explain perf compare calibrate validate", "--json",
+         "; use --format json"},
+    Hint{"simulate run plan explain", "--csv",
+         "; use --format json, or --timeline FILE and tutti export FILE --to csv"},
+    Hint{"simulate run sweep tune plan explain", "--nodes --workers-count --machines",
+         "; use --set cluster.workers.count=…"},
+    Hint{"simulate run sweep tune plan explain", "--machine --gpus",
+         "; use --set cluster.workers.machine=…"},
+    Hint{"simulate run sweep tune plan explain", "--model", "; use --set workload.model=…"},
+    Hint{"simulate run sweep tune plan explain", "--batch --batch-size",
+         "; use --set workload.batch=…"},
+    Hint{"simulate run sweep tune plan explain", "--algorithm", "; use --set strategy.algorithm=…"},
+    Hint{"simulate run sweep tune plan explain", "--link --network",
+         "; use --set cluster.network.link=…"},
+    Hint{"tune", "--framework",
+         "; choose the framework in the scenario (--set strategy.pytorch_ddp={})"},
+    Hint{"init", "--gpus",
+         "; a machine has a fixed number of GPUs (tutti init --list lists the machines)"},
+    Hint{"init", "--batch --batch-size", "; edit workload.batch in the file that init writes"},
+    Hint{"run", "-n -np --np -N",
+         "; the scenario states the number of workers, and --ranks runs fewer"},
+};
+
+/// True if the text, a list separated by spaces, contains the word.
+bool contains(std::string_view list, std::string_view word) {
+  while (!list.empty()) {
+    const std::size_t end = std::min(list.find(' '), list.size());
+    if (list.substr(0, end) == word) return true;
+    list.remove_prefix(std::min(end + 1, list.size()));
+  }
+  return false;
+}
+
+}  // namespace
+
+std::string option_hint(const std::string& command, const std::string& option) {
+  const auto hint = std::find_if(kHints.begin(), kHints.end(), [&](const Hint& one) {
+    return contains(one.commands, command) && contains(one.options, option);
+  });
+  return hint == kHints.end() ? "" : std::string(hint->text);
+}
+
+}  // namespace tutti::tools
