@@ -71,6 +71,27 @@ void add_missing_computation(const Scenario& scenario, const proto::Scenario& me
       "and backward_ms, or add forward_flops and backward_flops to the model");
 }
 
+/// If the layers are computed in float32 by default, although the GPUs have a rate for TF32, notes
+/// that most training programs use tensor cores.
+void add_precision(const Scenario& scenario, const proto::Scenario& message,
+                   std::vector<std::string>& notes) {
+  if (scenario.workload.precision != Precision::kFloat32 || message.workload().has_precision())
+    return;
+  for (const WorkerGroup& group : scenario.cluster->groups()) {
+    const Machine& machine = *group.machine;
+    if (machine.gpus().empty()) continue;
+    const auto& rates = machine.parts()[machine.gpus().front()].device.flops_per_second;
+    const auto tf32 = rates.find(Precision::kTf32);
+    if (tf32 == rates.end()) continue;
+    notes.push_back(fmt::format(
+        "layers are computed in float32 without tensor cores; on {}, TensorFlow and the "
+        "convolutions of PyTorch use TF32 ({:g} TFLOP/s), and mixed precision is faster still: set "
+        "workload.precision to TF32, FLOAT16 or BFLOAT16",
+        machine.name(), tf32->second / 1e12));
+    return;
+  }
+}
+
 /// Returns the range of measurements to which the cluster's parameters were fitted. The scenario or
 /// the cluster's file may state it; returns nullopt if neither does.
 std::optional<proto::Calibrated> calibrated_of(const Scenario& scenario,
@@ -174,6 +195,7 @@ std::vector<std::string> extrapolations(const Scenario& scenario) {
   if (!message) return notes;
   add_layer_times(scenario, **message, notes);
   add_missing_computation(scenario, **message, notes);
+  add_precision(scenario, **message, notes);
   add_calibrated(scenario, **message, notes);
   if (std::string note = note_on_launches(scenario); !note.empty())
     notes.push_back(std::move(note));

@@ -184,14 +184,14 @@ class MachineReader {
       fields_.complain_at(device, "cpu_vendor", ProblemCode::kUnused,
                           "{}: only CPUs have a cpu_vendor; leave it out", what);
     for (const proto::Flops& flops : device.flops()) {
-      if (flops.data_type() == proto::DATA_TYPE_UNSPECIFIED) {
+      if (flops.data_type() == proto::Flops::PRECISION_UNSPECIFIED) {
         fields_.complain_at(flops, "data_type", ProblemCode::kMissing,
                             "{}: flops: data_type is missing", what);
         continue;
       }
       const auto tflops = fields_.required(flops, "tflops", what, {0, 1e9, false});
       if (tflops)
-        part.device.flops_per_second[static_cast<DataType>(flops.data_type())] = *tflops * 1e12;
+        part.device.flops_per_second[static_cast<Precision>(flops.data_type())] = *tflops * 1e12;
     }
     add_part(device, device.name(), std::move(part));
   }

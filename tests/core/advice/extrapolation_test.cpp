@@ -72,6 +72,29 @@ TEST(Extrapolation, ReportsCollectivesBetweenGpusWithoutALaunchTime) {
   EXPECT_EQ(note_on("cpu-host", "algorithm: \"ring\""), "");
 }
 
+/// Returns the notes on a model in FLOPs, with `workload` as further fields.
+std::vector<std::string> notes_on_model(const std::string& machine, const std::string& workload,
+                                        const std::string& strategy = "") {
+  const auto scenario = read_scenario(
+      fmt::format("cluster {{ workers {{ machine: \"{}\" }} }} workload {{ {} }} strategy {{ "
+                  "algorithm: \"nccl\" {} }}",
+                  machine, workload, strategy),
+      "s", test::shipped_library());
+  EXPECT_TRUE(scenario) << scenario.error().message();
+  return extrapolations(*scenario);
+}
+
+TEST(Extrapolation, ReportsFloat32OnGpusWithTf32) {
+  const std::string resnet = "model: \"resnet50_torchvision\" batch: 8 ";
+  const auto note = HasSubstr("float32 without tensor cores; on dgx-a100");
+  EXPECT_THAT(notes_on_model("dgx-a100", resnet), ElementsAre(note));
+  EXPECT_THAT(notes_on_model("dgx-a100", resnet), ElementsAre(HasSubstr("156 TFLOP/s")));
+  for (const char* precision : {"FLOAT32", "TF32", "BFLOAT16"})
+    EXPECT_THAT(notes_on_model("dgx-a100", resnet + "precision: " + precision), IsEmpty());
+  EXPECT_THAT(notes_on_model("dgx1-v100", resnet), IsEmpty()) << "V100 has no TF32";
+  EXPECT_THAT(notes_on_model("dgx-a100", resnet + "forward_ms: 1 backward_ms: 2"), IsEmpty());
+}
+
 TEST(Extrapolation, ReportsADifferentNumberOfWorkers) {
   EXPECT_THAT(notes_of(fitted("workers: 2")), SizeIs(1));
 }

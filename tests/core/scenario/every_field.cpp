@@ -24,7 +24,8 @@ const std::string kLink = R"(
   latency_us: 2 switch_us: 0.3 connection_gb_per_s: 1)";
 const std::string kOneSwitch = "kind: ONE_SWITCH latency_us: 1";
 const std::vector<std::string> kNetworks{
-    kOneSwitch + " bandwidth_gb_per_s: 1 connection_gb_per_s: 0.5 source: \"s\"",
+    kOneSwitch +
+        " bandwidth_gb_per_s: 1 connection_gb_per_s: 0.5 source: \"s\"",
     "kind: RAILS link: \"l\"",
     "kind: FAT_TREE latency_us: 1 switch_us: 0.5 path_seed: 3 fat_tree { workers_per_leaf: 4 "
     "spines: 2 "
@@ -79,7 +80,8 @@ std::vector<Tried> all_tried() {
        ""});
   all.push_back(
       {{.workload =
-            "model: \"model.csv\" layer_times: \"times.csv\" batch: 4 flops_efficiency: 0.5"},
+            "model: \"model.csv\" layer_times: \"times.csv\" batch: 4 flops_efficiency: 0.5 "
+            "precision: FLOAT32"},
        "workload"});
   all.push_back(
       {{.workload =
