@@ -21,11 +21,13 @@ const std::string kMachine = R"(
   ring { span: SEVERAL_WORKERS gpu: [0, 1] })";
 const std::string kLink = R"(
   name: "l" description: "d" source: "s" port_gbit_per_s: 100 packet_payload_bytes: 4096 packet_overhead_bytes: 66
-  latency_us: 2 switch_us: 0.3 connection_gb_per_s: 1)";
+  latency_us: 2 switch_us: 0.3 connection_gb_per_s: 1 nccl_socket_threads: 2
+  nccl_sockets_per_thread: 8)";
 const std::string kOneSwitch = "kind: ONE_SWITCH latency_us: 1";
 const std::vector<std::string> kNetworks{
     kOneSwitch +
-        " bandwidth_gb_per_s: 1 connection_gb_per_s: 0.5 source: \"s\"",
+        " bandwidth_gb_per_s: 1 connection_gb_per_s: 0.5 nccl_socket_threads: 2 "
+        "nccl_sockets_per_thread: 8 source: \"s\"",
     "kind: RAILS link: \"l\"",
     "kind: FAT_TREE latency_us: 1 switch_us: 0.5 path_seed: 3 fat_tree { workers_per_leaf: 4 "
     "spines: 2 "
