@@ -29,6 +29,7 @@ struct DeviceRates {
                      ///< equally
   std::map<Precision, double> flops_per_second;  ///< peak rate for each precision; a precision
                                                  ///< without an entry has an unknown rate
+  double memory_gb = 0;                          ///< capacity of the memory; 0: unknown
   int multiprocessors = 0;                       ///< number of multiprocessors of a GPU; 0: unknown
 
   bool operator==(const DeviceRates&) const = default;

@@ -148,6 +148,7 @@ class MachineReader {
     }
     part.kind = device.kind() == proto::Device::CPU ? PartKind::kCpu : PartKind::kGpu;
     part.device.memory = rate(device, "memory_gb_per_s", what);
+    part.device.memory_gb = fields_.number(device, "memory_gb", what, {0, 1e9, false}).value_or(0);
     part.device.reduce =
         rate_or(device, "reduce_gb_per_s", what, Bandwidth(part.device.memory.count() / 3));
     part.device.copy =

@@ -95,6 +95,20 @@ TEST(Extrapolation, ReportsFloat32OnGpusWithTf32) {
   EXPECT_THAT(notes_on_model("dgx-a100", resnet + "forward_ms: 1 backward_ms: 2"), IsEmpty());
 }
 
+TEST(Extrapolation, ReportsAModelThatDoesNotFitIntoTheMemory) {
+  // 8.03 billion variables of bfloat16: 16.1 GB, as many bytes of gradients, and momentum.
+  const std::string llama = "model: \"llama3_8b\" batch: 1 ";
+  EXPECT_THAT(notes_on_model("dgx-a100", llama),
+              ElementsAre(HasSubstr("variables, gradients and momentum take 48.2 GB of each GPU")));
+  EXPECT_THAT(notes_on_model("hgx-h100", llama), IsEmpty()) << "80 GB";
+  EXPECT_THAT(notes_on_model("dgx-a100", llama + "update_ms: 1"), IsEmpty())
+      << "32.1 GB, if the optimizer is unknown";
+  EXPECT_THAT(notes_on_model("dgx-a100", llama, "megatron { }"), IsEmpty());
+  EXPECT_THAT(notes_on_model("dgx-a100", llama, "collective: REDUCE_SCATTER"), IsEmpty());
+  EXPECT_THAT(notes_on_model("ec2-g4dn-12xlarge", llama + "precision: FLOAT16", "deepspeed { }"),
+              ElementsAre(HasSubstr("variables take 16.1 GB of each GPU")));
+}
+
 TEST(Extrapolation, ReportsADifferentNumberOfWorkers) {
   EXPECT_THAT(notes_of(fitted("workers: 2")), SizeIs(1));
 }

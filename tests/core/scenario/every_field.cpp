@@ -7,7 +7,7 @@ namespace tutti::core::wrong_values {
 const std::string kMachine = R"(
   name: "m" description: "d" source: "s"
   device {
-    name: "gpu[0-1]" kind: GPU memory_gb_per_s: 100 reduce_gb_per_s: 10 copy_gb_per_s: 20 threads: 2 multiprocessors: 80
+    name: "gpu[0-1]" kind: GPU memory_gb: 9 memory_gb_per_s: 100 reduce_gb_per_s: 10 copy_gb_per_s: 20 threads: 2 multiprocessors: 80
     source: "s" flops { data_type: FLOAT32 tflops: 1 source: "s" }
   }
   device { name: "cpu0" kind: CPU memory_gb_per_s: 10 }
