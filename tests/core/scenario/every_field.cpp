@@ -123,7 +123,8 @@ std::vector<Tried> all_tried() {
         "algorithm: \"ring\" pytorch_ddp { bucket_cap_mb: 1 first_bucket_bytes: 100 "
         "gradient_as_bucket_view: true }",
         "algorithm: \"ring\" deepspeed { reduce_bucket_size: 100 overlap_comm: true }",
-        "algorithm: \"ring\" megatron { overlap_grad_reduce: true ddp_bucket_size: 100 }",
+        "algorithm: \"ring\" reduction: MEAN megatron { overlap_grad_reduce: true ddp_bucket_size: "
+        "100 average_in_collective: true }",
         "algorithm: \"ring\" horovod { fusion_threshold: 100 cycle_time_ms: 1 cache_capacity: 9 }",
         "byteps { partition_bytes: 4096 scheduling_credit: 2 key_hash_fn: NAIVE "
         "servers_on_workers: 2 }",
