@@ -72,6 +72,61 @@ void add_missing_computation(const Scenario& scenario, const proto::Scenario& me
       "and backward_ms, or add forward_flops and backward_flops to the model");
 }
 
+/// If the layers are computed in float32 by default, although the GPUs have a rate for TF32, notes
+/// that most training programs use tensor cores.
+void add_precision(const Scenario& scenario, const proto::Scenario& message,
+                   std::vector<std::string>& notes) {
+  if (scenario.workload.precision != Precision::kFloat32 || message.workload().has_precision())
+    return;
+  for (const WorkerGroup& group : scenario.cluster->groups()) {
+    const Machine& machine = *group.machine;
+    if (machine.gpus().empty()) continue;
+    const auto& rates = machine.parts()[machine.gpus().front()].device.flops_per_second;
+    const auto tf32 = rates.find(Precision::kTf32);
+    if (tf32 == rates.end()) continue;
+    notes.push_back(fmt::format(
+        "layers are computed in float32 without tensor cores; on {}, TensorFlow and the "
+        "convolutions of PyTorch use TF32 ({:g} TFLOP/s), and mixed precision is faster still: set "
+        "workload.precision to TF32, FLOAT16 or BFLOAT16",
+        machine.name(), tf32->second / 1e12));
+    return;
+  }
+}
+
+/// Notes if the variables, their gradients and the momentum do not fit into the memory of a GPU.
+/// Programs that reduce and scatter gradients distribute all three, DeepSpeed (ZeRO) distributes
+/// momentum and gradients, and Megatron can distribute the momentum.
+void add_capacity(const Scenario& scenario, const proto::Scenario& message,
+                  std::vector<std::string>& notes) {
+  const bool whole = !message.strategy().has_collective() ||
+                     message.strategy().collective() == proto::Strategy::ALL_REDUCE;
+  if (!whole || scenario.strategy.servers || message.workload().has_execution_trace()) return;
+  const bool gradients = !message.strategy().has_deepspeed();
+  const bool momentum =
+      gradients && !message.strategy().has_megatron() && !message.workload().has_update_ms();
+  Bytes needed;
+  for (const Variable& variable : scenario.workload.gradients) {
+    const int copies = 1 + (gradients && !variable.slices ? 1 : 0) + (momentum ? 1 : 0);
+    needed += Bytes(copies * variable.bytes().count());
+  }
+  for (const WorkerGroup& group : scenario.cluster->groups()) {
+    const Machine& machine = *group.machine;
+    if (machine.gpus().empty()) continue;
+    const Part& gpu = machine.parts()[machine.gpus().front()];
+    if (gpu.device.memory_gb == 0) continue;
+    if (static_cast<double>(needed.count()) <= gpu.device.memory_gb * 1e9) continue;
+    notes.push_back(fmt::format(
+        "the model does not fit: {} take {:.3g} GB of each GPU, without activations, but {} of {} "
+        "has {:g} GB; a real program must distribute them (collective: REDUCE_SCATTER for ZeRO and "
+        "FSDP, or a communicator that splits_model)",
+        momentum    ? "variables, gradients and momentum"
+        : gradients ? "variables and gradients"
+                    : "variables",
+        static_cast<double>(needed.count()) / 1e9, gpu.name, machine.name(), gpu.device.memory_gb));
+    return;
+  }
+}
+
 /// Returns the range of measurements to which the cluster's parameters were fitted. The scenario or
 /// the cluster's file may state it; returns nullopt if neither does.
 std::optional<proto::Calibrated> calibrated_of(const Scenario& scenario,
@@ -175,6 +230,8 @@ std::vector<std::string> extrapolations(const Scenario& scenario) {
   if (!message) return notes;
   add_layer_times(scenario, **message, notes);
   add_missing_computation(scenario, **message, notes);
+  add_precision(scenario, **message, notes);
+  add_capacity(scenario, **message, notes);
   add_calibrated(scenario, **message, notes);
   if (std::string note = note_on_launches(scenario); !note.empty())
     notes.push_back(std::move(note));

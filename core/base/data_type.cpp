@@ -27,6 +27,28 @@ const Entry& entry(DataType type) {
   __builtin_unreachable();
 }
 
+struct PrecisionEntry {
+  Precision precision;
+  std::string_view name;
+  int activation_bytes;
+};
+constexpr std::array<PrecisionEntry, 8> kPrecisions{{{Precision::kFloat32, "float32", 4},
+                                                     {Precision::kFloat64, "float64", 8},
+                                                     {Precision::kFloat16, "float16", 2},
+                                                     {Precision::kBfloat16, "bfloat16", 2},
+                                                     {Precision::kInt32, "int32", 4},
+                                                     {Precision::kInt64, "int64", 8},
+                                                     {Precision::kTf32, "tf32", 4},
+                                                     {Precision::kFloat8, "float8", 2}}};
+
+const PrecisionEntry& entry(Precision precision) {
+  for (const PrecisionEntry& e : kPrecisions) {
+    if (e.precision == precision) return e;
+  }
+  TUTTI_CHECK(false, "no precision {}", static_cast<int>(precision));
+  __builtin_unreachable();
+}
+
 }  // namespace
 
 Bytes size_of(DataType type) { return Bytes(entry(type).bytes); }
@@ -39,5 +61,9 @@ std::optional<DataType> parse_data_type(std::string_view name) {
   }
   return std::nullopt;
 }
+
+Bytes activation_size(Precision precision) { return Bytes(entry(precision).activation_bytes); }
+
+std::string_view to_string(Precision precision) { return entry(precision).name; }
 
 }  // namespace tutti::core

@@ -27,4 +27,26 @@ Bytes size_of(DataType type);
 std::string_view to_string(DataType type);
 std::optional<DataType> parse_data_type(std::string_view name);
 
+/// The precision in which layers are computed. The values equal those of the enum
+/// `Flops.Precision` in core/proto/machine.proto; the first values equal those of DataType.
+enum class Precision {
+  kFloat32 = 1,
+  kFloat64 = 2,
+  kFloat16 = 3,
+  kBfloat16 = 4,
+  kInt32 = 5,
+  kInt64 = 6,
+  kTf32 = 7,   ///< products of float32 on tensor cores, with 10 bits of mantissa
+  kFloat8 = 8  ///< products of 8 bits on tensor cores; activations have 16 bits
+};
+
+/// Returns the precision of layers that compute in the type of their tensors.
+inline Precision precision_of(DataType type) {
+  return static_cast<Precision>(static_cast<int>(type));
+}
+/// Returns the size of an element of activations: float32 with TF32, and 16 bits with FLOAT8.
+Bytes activation_size(Precision precision);
+/// Returns the name: "float32", "tf32".
+std::string_view to_string(Precision precision);
+
 }  // namespace tutti::core

@@ -48,6 +48,9 @@ struct Network {
   /// The transport that the scenario's network or the network's link type specifies; kNone if
   /// neither specifies one.
   Transport transport = Transport::kNone;
+  /// The numbers of threads per connection, and of sockets per thread, that NCCL uses by default on
+  /// this network; nullopt: 1.
+  std::optional<int> nccl_socket_threads = {}, nccl_sockets_per_thread = {};
   HostTransportSettings host_settings = {};  ///< settings of `host` as written in the scenario
   /// The model of the host threads that move messages over the network. Set only if the transport
   /// is TCP and the strategy, which determines the library, is known.

@@ -172,6 +172,8 @@ std::optional<HostTransport> host_transport(HostLibrary library,
   made.receive.threads = settings.threads.value_or(static_cast<int>(figure("threads")));
   made.send.threads = made.receive.threads;
   made.send.split = made.receive.split = library == HostLibrary::kNccl;
+  if (library == HostLibrary::kNccl)
+    made.sockets_per_thread = settings.sockets_per_thread.value_or(1);
   made.receive.us_per_mb2 = settings.receive_us_per_mb2.value_or(0);
   made.receive.whole = grpc;
   const double host =

@@ -22,6 +22,10 @@
 
 namespace tutti::core {
 
+/// The maximum number of threads, and of sockets per thread, of a connection of NCCL
+/// (NVIDIA/nccl src/transport/net_socket.cc).
+inline constexpr int kMaxNcclSockets = 64;
+
 /// The library that moves bytes between hosts. The values equal those of the enum
 /// `HostTransport.Library` in core/proto/scenario.proto.
 enum class HostLibrary : std::uint8_t {
@@ -77,6 +81,10 @@ struct HostTransport {
   bool process_per_device =
       false;  ///< true: every device has its own threads; false: all devices of a host share them
   HostEndpoint send, receive;
+  int sockets_per_thread = 1;  ///< number of sockets on which a thread sends a message; the limit
+                               ///< of a network connection applies to each of them
+  /// The number of network connections of a message.
+  [[nodiscard]] int sockets() const { return (send.split ? send.threads : 1) * sockets_per_thread; }
   HostEndpoint host;  ///< limit for all connections of a host together, in both directions; only
                       ///< HostEndpoint::thread is set
 
@@ -90,6 +98,7 @@ struct HostTransportSettings {
   std::optional<double> send_us_per_message, receive_us_per_message;
   std::optional<double> thread_gb_per_s;
   std::optional<int> threads;
+  std::optional<int> sockets_per_thread;  ///< only for NCCL
   std::optional<double> host_gb_per_s;
   std::optional<double> receive_us_per_mb2;
   Overlay overlay = Overlay::kNone;

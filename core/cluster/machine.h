@@ -27,9 +27,10 @@ struct DeviceRates {
   Bandwidth copy;    ///< bytes copied per second inside the device
   int threads = 1;   ///< number of operations that can run at the same time; they share the rates
                      ///< equally
-  std::map<DataType, double> flops_per_second;  ///< peak rate for each data type; a type without an
-                                                ///< entry has an unknown rate
-  int multiprocessors = 0;                      ///< number of multiprocessors of a GPU; 0: unknown
+  std::map<Precision, double> flops_per_second;  ///< peak rate for each precision; a precision
+                                                 ///< without an entry has an unknown rate
+  double memory_gb = 0;                          ///< capacity of the memory; 0: unknown
+  int multiprocessors = 0;                       ///< number of multiprocessors of a GPU; 0: unknown
 
   bool operator==(const DeviceRates&) const = default;
 };

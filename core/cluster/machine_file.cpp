@@ -148,6 +148,7 @@ class MachineReader {
     }
     part.kind = device.kind() == proto::Device::CPU ? PartKind::kCpu : PartKind::kGpu;
     part.device.memory = rate(device, "memory_gb_per_s", what);
+    part.device.memory_gb = fields_.number(device, "memory_gb", what, {0, 1e9, false}).value_or(0);
     part.device.reduce =
         rate_or(device, "reduce_gb_per_s", what, Bandwidth(part.device.memory.count() / 3));
     part.device.copy =
@@ -184,14 +185,14 @@ class MachineReader {
       fields_.complain_at(device, "cpu_vendor", ProblemCode::kUnused,
                           "{}: only CPUs have a cpu_vendor; leave it out", what);
     for (const proto::Flops& flops : device.flops()) {
-      if (flops.data_type() == proto::DATA_TYPE_UNSPECIFIED) {
+      if (flops.data_type() == proto::Flops::PRECISION_UNSPECIFIED) {
         fields_.complain_at(flops, "data_type", ProblemCode::kMissing,
                             "{}: flops: data_type is missing", what);
         continue;
       }
       const auto tflops = fields_.required(flops, "tflops", what, {0, 1e9, false});
       if (tflops)
-        part.device.flops_per_second[static_cast<DataType>(flops.data_type())] = *tflops * 1e12;
+        part.device.flops_per_second[static_cast<Precision>(flops.data_type())] = *tflops * 1e12;
     }
     add_part(device, device.name(), std::move(part));
   }

@@ -42,6 +42,12 @@ Expected<NetworkLink> read_network_link(const std::string& text, const std::stri
   link.switch_latency = time_from_us(number("switch_us", {0, kMaxLatencyUs}));
   if (const auto rate = fields.number(message, "connection_gb_per_s", what, {0, kMaxGbPerS, false}))
     link.connection = bandwidth_from_gb_per_s(std::max(*rate, kMinGbPerS));
+  const auto count = [&](const char* field) -> std::optional<int> {
+    if (!fields.has(message, field)) return std::nullopt;
+    return static_cast<int>(fields.integer(message, field, what, 1, kMaxNcclSockets).value_or(1));
+  };
+  link.nccl_socket_threads = count("nccl_socket_threads");
+  link.nccl_sockets_per_thread = count("nccl_sockets_per_thread");
   if (!problems.empty()) return problems.take();
   return link;
 }

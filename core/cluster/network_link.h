@@ -18,7 +18,8 @@ struct NetworkLink {
   Time switch_latency;
   std::optional<Bandwidth> connection;
   std::string source;
-  Transport transport = Transport::kNone;  ///< kNone: unspecified
+  Transport transport = Transport::kNone;                           ///< kNone: unspecified
+  std::optional<int> nccl_socket_threads, nccl_sockets_per_thread;  ///< as in Network
 };
 
 /// Parses the description of a link type (text format or JSON). Error messages use `path` as the

@@ -54,6 +54,7 @@ std::string device_text(const std::string& names, const char* kind, const Part& 
     text += fmt::format("    nearest_gpu_model: {}\n", to_string(like.nearest_gpu_model));
   if (like.cpu_vendor != core::CpuVendor::kNone)
     text += fmt::format("    cpu_vendor: {}\n", to_string(like.cpu_vendor));
+  if (rates.memory_gb > 0) text += fmt::format("    memory_gb: {}\n", rates.memory_gb);
   if (rates.multiprocessors > 0)
     text += fmt::format("    multiprocessors: {}\n", rates.multiprocessors);
   for (const auto& [type, rate] : rates.flops_per_second) {

@@ -166,6 +166,7 @@ Sockets sockets_of(const HostTransport& hosts) {
   Sockets sockets;
   sockets.thread_gb_per_s = to_gb_per_s(hosts.send.thread);
   sockets.threads = hosts.send.threads;
+  sockets.per_thread = hosts.sockets_per_thread;
   sockets.host_gb_per_s = to_gb_per_s(hosts.host.thread);
   sockets.overlay_us = to_us(hosts.overlay);
   return sockets;

@@ -179,11 +179,14 @@ void PathTable::append_ideal(const std::vector<Hop>& segment, std::vector<PathHo
   hops.push_back(receive);
 }
 
-/// Returns the rate of one message on a link without other messages.
+/// Returns the rate of one message on a link without other messages. NCCL splits a message over its
+/// sockets, and the limit of the network's connections applies to each socket.
 Bandwidth PathTable::rate_of(const Hop& link) const {
-  const bool limited =
-      link.kind == LinkKind::kNetwork && cluster_.network() && cluster_.network()->connection;
-  return limited ? std::min(link.bandwidth, *cluster_.network()->connection) : link.bandwidth;
+  const auto& network = cluster_.network();
+  if (link.kind != LinkKind::kNetwork || !network || !network->connection) return link.bandwidth;
+  const int sockets = network->host ? network->host->sockets() : 1;
+  if (link.bandwidth.count() / sockets <= network->connection->count()) return link.bandwidth;
+  return Bandwidth(network->connection->count() * sockets);
 }
 
 std::vector<PathHop> PathTable::hops_of(const std::vector<Hop>& route, Engine engine) const {

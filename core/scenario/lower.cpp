@@ -70,13 +70,27 @@ class ScenarioLowering {
     Network priced = *network;
     HostTransportSettings settings = network->host_settings;
     const HostLibrary library = host_library_of(scenario_.strategy);
-    const auto& threads = scenario_.nccl.settings.socket_threads;
-    if (library == HostLibrary::kNccl && !settings.threads && threads)
-      settings.threads = static_cast<int>(std::min<std::int64_t>(*threads, 64));
+    if (library == HostLibrary::kNccl) choose_sockets(*network, settings);
     priced.host = host_transport(library, settings);
     if (!priced.host) return;
     scenario_.cluster =
         std::make_shared<const Cluster>(scenario_.cluster->with_network(std::move(priced)));
+  }
+
+  /// Sets the numbers of threads and sockets of NCCL's connections: NCCL's variables or, by
+  /// default, the numbers that NCCL uses with the network's cards. In an overlay, NCCL sees a
+  /// virtual card.
+  void choose_sockets(const Network& network, HostTransportSettings& settings) const {
+    const bool visible = settings.overlay == Overlay::kNone;
+    const auto number = [visible](const std::optional<std::int64_t>& set,
+                                  const std::optional<int>& usual) -> std::optional<int> {
+      if (set) return static_cast<int>(std::min<std::int64_t>(*set, kMaxNcclSockets));
+      return visible ? usual : std::nullopt;
+    };
+    const nccl::Settings& set = scenario_.nccl.settings;
+    if (!settings.threads)
+      settings.threads = number(set.socket_threads, network.nccl_socket_threads);
+    settings.sockets_per_thread = number(set.sockets_per_thread, network.nccl_sockets_per_thread);
   }
 
   /// If the algorithm has a root, chooses the root device.

@@ -109,6 +109,14 @@ class NetworkReader {
     network_.source = message_.source().empty() && link_ ? link_->source : message_.source();
     network_.transport = static_cast<Transport>(message_.transport());
     if (network_.transport == Transport::kNone && link_) network_.transport = link_->transport;
+    network_.nccl_socket_threads = sockets("nccl_socket_threads");
+    network_.nccl_sockets_per_thread = sockets("nccl_sockets_per_thread");
+    if (link_) {
+      auto& threads = network_.nccl_socket_threads;
+      if (!threads) threads = link_->nccl_socket_threads;
+      auto& per_thread = network_.nccl_sockets_per_thread;
+      if (!per_thread) per_thread = link_->nccl_sockets_per_thread;
+    }
     read_host_transport();
     if (message_.path_choice() == proto::Network::DESTINATION)
       network_.choice.rule = PathChoice::Rule::kDestination;
@@ -123,6 +131,12 @@ class NetworkReader {
                   "set switch_us to the latency of each switch after the first, or set link to a "
                   "kind of link");
     }
+  }
+
+  std::optional<int> sockets(const char* field) {
+    if (!fields_.has(message_, field)) return std::nullopt;
+    return static_cast<int>(
+        fields_.integer(message_, field, "network", 1, kMaxNcclSockets).value_or(1));
   }
 
   void read_host_transport() {
@@ -343,6 +357,10 @@ Expected<void> expand_link(proto::Network& message, const std::string& path,
   if (!message.has_switch_us() && switches) message.set_switch_us(us(link->switch_latency));
   if (!message.has_connection_gb_per_s() && link->connection)
     message.set_connection_gb_per_s(to_gb_per_s(*link->connection));
+  if (!message.has_nccl_socket_threads() && link->nccl_socket_threads)
+    message.set_nccl_socket_threads(*link->nccl_socket_threads);
+  if (!message.has_nccl_sockets_per_thread() && link->nccl_sockets_per_thread)
+    message.set_nccl_sockets_per_thread(*link->nccl_sockets_per_thread);
   if (message.source().empty()) message.set_source(link->source);
   if (message.transport() == proto::TRANSPORT_UNSPECIFIED)
     message.set_transport(static_cast<proto::Transport>(link->transport));

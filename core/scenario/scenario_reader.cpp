@@ -156,6 +156,14 @@ class ScenarioReader {
         options.gradient_type = static_cast<DataType>(w.gradient_type());
       }
     }
+    if (w.has_precision()) {
+      if (w.precision() == proto::Flops::PRECISION_UNSPECIFIED) {
+        fields_.complain_at(w, "precision",
+                            "workload: precision must be a value such as BFLOAT16 or TF32");
+      } else {
+        options.precision = static_cast<Precision>(w.precision());
+      }
+    }
     options.flops_efficiency =
         fields_.number(w, "flops_efficiency", "workload", {0, 1, false}).value_or(0.5);
     const auto milliseconds = [&](const char* field) -> std::optional<Time> {

@@ -4,6 +4,12 @@
 
 namespace tutti::core {
 
+Time computation_after(Time start, const ReplicaParts& replica) {
+  const Time all = replica.forward + replica.backward + replica.other_compute;
+  const Time ahead = std::max(Time(), start - replica.start);
+  return std::max(Time(), all - ahead);
+}
+
 StepRecord step_record(std::int32_t step, Time start, Time end, const ReplicaParts& longest) {
   Time ahead = std::max(Time(), start - longest.start);
   const auto inside = [&ahead](Time part) {

@@ -1,13 +1,14 @@
 // The times of a training step come from one of four sources: measured times of layers, measured
 // times in the list of variables, FLOPs at a fraction of the device's peak rate, or a total that is
-// divided equally. Times from FLOPs are at least the time for moving the weights and launching a
-// kernel (raise_to_minimum). All sources fill the same fields of StepTimes. If the user gives
-// totals, scale_to() scales the times of the layers. scale_to() rounds prefix sums, so that the
-// total is exact to the picosecond. All other fields are derived from the times of layers. Updates
-// and accumulation are limited by memory bandwidth (5 and 3 passes over the bytes). The fraction of
-// a layer's time that is limited by multiprocessors is the time of its FLOPs divided by the layer's
-// time. Segments are in the order of the backward pass, so the last layer comes first. Each group
-// of workers has its own times, because groups may have different machines.
+// divided equally. Times from FLOPs are at least the time for moving weights and activations
+// (layer_traffic.h) and launching a kernel (raise_to_minimum). All sources fill the same fields of
+// StepTimes. If the user gives totals, scale_to() scales the times of the layers. scale_to() rounds
+// prefix sums, so that the total is exact to the picosecond. All other fields are derived from the
+// times of layers. Updates and accumulation are limited by memory bandwidth (5 and 3 passes over
+// the bytes). The fraction of a layer's time that is limited by multiprocessors is the time of its
+// FLOPs divided by the layer's time. Segments are in the order of the backward pass, so the last
+// layer comes first. Each group of workers has its own times, because groups may have different
+// machines.
 
 #include "core/workload/workload.h"
 
@@ -20,6 +21,7 @@
 #include <fmt/ranges.h>
 
 #include "core/base/check.h"
+#include "core/workload/layer_traffic.h"
 
 namespace tutti::core {
 
@@ -231,6 +233,12 @@ class WorkloadMaker {
     return any_has(is_measured) ? std::optional(options_.model.batch) : std::nullopt;
   }
 
+  /// Returns the precision of the layers: by default, the type of the variables, even if gradients
+  /// have another type.
+  [[nodiscard]] Precision precision() const {
+    return options_.precision.value_or(precision_of(options_.model.variables.front().type));
+  }
+
   /// Sets the fraction of each layer's time that is limited by multiprocessors: the time of its
   /// operations at the usual efficiency, divided by the layer's time. If the operations, the number
   /// of samples or the device's rate is unknown, the option `compute_bound_ppm` applies; by
@@ -241,7 +249,7 @@ class WorkloadMaker {
     times.forward_compute_bound = otherwise;
     times.backward_compute_bound.assign(workload_.segments.size(), otherwise);
     const auto& rates = device(g).device.flops_per_second;
-    const auto rate = rates.find(options_.model.variables.front().type);
+    const auto rate = rates.find(precision());
     if (options_.compute_bound_ppm || !any_has(has_flops) || !batch() || rate == rates.end())
       return;
     const double seconds_per_operation =
@@ -397,17 +405,15 @@ class WorkloadMaker {
                       "batch is missing; set it to the number of samples per replica and step, to "
                       "compute times from FLOPs");
     segments_by_layer();
-    // The rate is that of the variables' type, even if gradients have another type.
-    const DataType type = options_.model.variables.front().type;
     std::vector<std::string> seen;  // rates of the groups so far
     for (std::size_t g = 0; g < workload_.times.size(); ++g) {
       const auto& rates = device(g).device.flops_per_second;
-      const auto rate = rates.find(type);
+      const auto rate = rates.find(precision());
       if (rate == rates.end()) {
         complain("", ProblemCode::kUnsupported,
                  "machine \"{}\" has no {} rate for \"{}\"; add one (flops {{ data_type: … tflops: "
                  "… }}), use another machine, or set forward_ms and backward_ms",
-                 cluster_.groups()[g].machine->name(), to_string(type), device(g).name);
+                 cluster_.groups()[g].machine->name(), to_string(precision()), device(g).name);
         continue;
       }
       fill_from_flops(workload_.times[g], static_cast<double>(*options_.batch) /
@@ -416,9 +422,11 @@ class WorkloadMaker {
       const std::string text = fmt::format("{:g}", rate->second / 1e12);
       if (std::find(seen.begin(), seen.end(), text) == seen.end()) seen.push_back(text);
     }
-    workload_.timing = fmt::format("FLOPs at {:g} % of {} TFLOP/s ({}), batch {}{}",
-                                   100 * options_.flops_efficiency, fmt::join(seen, " and "),
-                                   to_string(type), *options_.batch, layers_without(has_flops));
+    workload_.precision = precision();
+    workload_.timing =
+        fmt::format("FLOPs at {:g} % of {} TFLOP/s ({}), batch {}{}",
+                    100 * options_.flops_efficiency, fmt::join(seen, " and "),
+                    to_string(precision()), *options_.batch, layers_without(has_flops));
   }
 
   /// The result is scaled to the given totals, so only the ratios between layers matter.
@@ -445,11 +453,11 @@ class WorkloadMaker {
   }
 
   /// Raises the times of layers with FLOPs to the time that the device and its host need at least.
-  /// A layer moves its weights over the memory of the device: the forward pass reads them, and the
-  /// backward pass reads them and writes their gradients. On a GPU, a layer does not end in a pass
-  /// before the host has launched one kernel for each layer so far. The host launches kernels
-  /// ahead, so launches do not add to the times of layers that take longer.
+  /// On a GPU, a layer does not end in a pass before the host has launched one kernel for each
+  /// layer so far. The host launches kernels ahead, so launches do not add to the times of layers
+  /// that take longer.
   void raise_to_minimum(StepTimes& times, const Part& device) const {
+    const LayerTraffic traffic(options_.model, workload_.gradients, *options_.batch, precision());
     const Time issue = device.kind == PartKind::kGpu ? kKernelIssue : Time();
     Time issued, done;
     const auto raise = [&](Time& time, Bytes moved) {
@@ -461,30 +469,12 @@ class WorkloadMaker {
       done = end;
     };
     for (std::size_t s = workload_.segments.size(); s-- > 0;) {
-      Bytes read;
-      for (const int v : workload_.segments[s].variables)
-        read += weights_used(v, options_.model.variables[v].forward_flops);
       const Time before = times.forward_by_segment[s];
-      raise(times.forward_by_segment[s], read);
+      raise(times.forward_by_segment[s], traffic.forward(workload_.segments[s].variables));
       times.forward += times.forward_by_segment[s] - before;
     }
-    for (std::size_t s = 0; s < workload_.segments.size(); ++s) {
-      Bytes moved;
-      for (const int v : workload_.segments[s].variables) {
-        moved += weights_used(v, options_.model.variables[v].backward_flops);
-        if (!workload_.gradients[v].slices) moved += workload_.gradients[v].bytes();
-      }
-      raise(times.backward[s], moved);
-    }
-  }
-
-  /// Returns the minimum number of bytes of a variable that a pass with `operations` per sample
-  /// reads. A multiplication and an addition use at most one weight.
-  [[nodiscard]] Bytes weights_used(int v, std::optional<double> operations) const {
-    const Variable& variable = options_.model.variables[v];
-    const double used = operations.value_or(0) * static_cast<double>(*options_.batch) / 2;
-    if (used >= static_cast<double>(variable.elements)) return variable.bytes();
-    return static_cast<std::int64_t>(used) * size_of(variable.type);
+    for (std::size_t s = 0; s < workload_.segments.size(); ++s)
+      raise(times.backward[s], traffic.backward(workload_.segments[s].variables));
   }
 
   void from_nothing() {

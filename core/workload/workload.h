@@ -90,7 +90,8 @@ struct Workload {
       times;  ///< for each group of workers that holds replicas (Cluster::replica_groups)
   std::int32_t micro_batches = 1;  ///< number of forward and backward passes per step; gradients
                                    ///< are communicated in the last pass
-  std::string timing;              ///< description of where the times come from
+  std::optional<Precision> precision = {};  ///< set if the times follow from FLOPs
+  std::string timing;                       ///< description of where the times come from
   std::vector<OnReadVariable> on_read = {};
   std::int32_t checkpoint_every = 0;  ///< number of steps from one checkpoint to the next; 0: no
                                       ///< checkpoints
@@ -104,6 +105,7 @@ struct WorkloadOptions {
   std::optional<LayerTimes> layer_times;
   std::optional<std::int64_t> batch;
   std::optional<DataType> gradient_type;
+  std::optional<Precision> precision;  ///< default: the type of the model's first variable
   double flops_efficiency = 0.5;
   std::optional<Time> forward;
   std::optional<Time> backward;

@@ -3,9 +3,9 @@
 // is converted twice: from the worker's clock to the coordinator's, and from there to the
 // scenario's clock. The start, wait and end of a span are converted separately. Durations are never
 // converted, so that events keep their order. The parts of a step (computation, exposed
-// communication, …) are taken from the replica that computed longest. All lanes of a step are
-// registered before the first span is written, because a received message refers to the track of
-// its sender, which often belongs to another worker.
+// communication, …) are taken from the replica that computed longest after the previous step. All
+// lanes of a step are registered before the first span is written, because a received message
+// refers to the track of its sender, which often belongs to another worker.
 
 #include "real/coordinator/merge.h"
 
@@ -143,17 +143,17 @@ void StepMerger::merge(std::int32_t step, const std::vector<WorkerPart>& parts) 
   for (std::size_t w = 0; w < parts.size(); ++w) {
     for (const proto::ReplicaStep& replica : parts[w].result->replica()) {
       end = std::max(end, in_run[w](replica.end_ns()));
-      const Time computed =
-          scenario_time(replica.forward_ns() + replica.backward_ns() + replica.other_ns());
+      core::ReplicaParts one = {replica.device(),
+                                in_run[w](replica.start_ns()),
+                                scenario_time(replica.forward_ns()),
+                                scenario_time(replica.backward_ns()),
+                                scenario_time(replica.other_ns()),
+                                scenario_time(replica.communication_ns()),
+                                scenario_time(replica.exposed_ns())};
+      const Time computed = core::computation_after(length_, one);
       if (computed < most) continue;
       most = computed;
-      longest = {replica.device(),
-                 in_run[w](replica.start_ns()),
-                 scenario_time(replica.forward_ns()),
-                 scenario_time(replica.backward_ns()),
-                 scenario_time(replica.other_ns()),
-                 scenario_time(replica.communication_ns()),
-                 scenario_time(replica.exposed_ns())};
+      longest = std::move(one);
     }
   }
   core::StepRecord record = core::step_record(step, length_, end, longest);

@@ -9,20 +9,21 @@ std::optional<core::StepRecord> StepEnds::add(std::int32_t step, const ReplicaEn
   // Calls are in order of time, so the last call stores the cause of the replica that ends last.
   all.cause = end.cause;
   all.awaited.add(end.device, end.began, end.ready, workers_per_simulated_);
-  const Time computed = end.forward + end.backward + end.other;
-  if (all.replicas++ == 0 || computed >= all.longest) {
-    all.longest = computed;
-    all.parts = {cluster_.part_name(end.device),
-                 end.began,
-                 end.forward,
-                 end.backward,
-                 end.other,
-                 end.communication,
-                 end.exposed,
-                 end.slowed};
-  }
+  const core::ReplicaParts parts{"",        end.began,         end.forward, end.backward,
+                                 end.other, end.communication, end.exposed, end.slowed};
+  const auto offer = [&](Longest& best, Time computed) {
+    if (all.replicas > 0 && computed < best.computed) return;
+    best = {computed, end.device, parts};
+  };
+  offer(all.in_total, end.forward + end.backward + end.other);
+  offer(all.after_start, core::computation_after(last_end_, parts));
+  // Asynchronous workers may end a step before the previous step has ended on all replicas.
+  all.start_known = all.start_known && steps_.begin()->first == step;
+  ++all.replicas;
   if (all.replicas < cluster_.replicas()) return std::nullopt;
-  core::StepRecord record = core::step_record(step, last_end_, now, all.parts);
+  Longest& longest = all.start_known ? all.after_start : all.in_total;
+  longest.parts.device = cluster_.part_name(longest.device);
+  core::StepRecord record = core::step_record(step, last_end_, now, longest.parts);
   if (all.awaited.replicas > 1) {
     record.awaited = cluster_.part_name(all.awaited.last);
     record.awaited_for = all.awaited.waited();

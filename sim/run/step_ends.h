@@ -34,8 +34,8 @@ class StepEnds {
 
   /// Records that a replica has ended the step. Calls must be in order of time. When all replicas
   /// have ended the step, returns the record of the step, with the times of the replica that
-  /// computed longest. If the computation of several replicas took equally long, the times of the
-  /// replica that ended last are used.
+  /// computed longest after the end of the previous step. If the computation of several replicas
+  /// took equally long, the times of the replica that ended last are used.
   std::optional<core::StepRecord> add(std::int32_t step, const ReplicaEnd& end, core::Time now);
   /// Adds `steps` steps that are not simulated. `later` is their total time.
   void skip(std::int32_t steps, core::Time later) {
@@ -54,10 +54,17 @@ class StepEnds {
   void add_causes(std::vector<Cause*>& causes);
 
  private:
+  struct Longest {
+    core::Time computed;
+    core::PartId device;
+    core::ReplicaParts parts;  ///< without the name of the device
+  };
   struct Step {
     std::int64_t replicas = 0;
-    core::Time longest;  ///< computation time of the replica whose times are in the record
-    core::ReplicaParts parts;
+    bool start_known = true;  ///< false if a replica ended the step before the previous step had
+                              ///< ended on all replicas
+    Longest after_start;      ///< the longest computation after the end of the previous step
+    Longest in_total;         ///< the longest computation; used if the start was not known
     Cause cause;
     Awaited awaited;
   };

@@ -168,6 +168,8 @@ TEST(Frameworks, RefuseASecondPackingRule) {
   EXPECT_THAT(error_of("megatron {} num_packs: 2"), ElementsAre("conflict Strategy.num_packs"));
   EXPECT_THAT(error_of("byteps {} merging: CONCAT"), ElementsAre("unused Strategy.merging"));
   EXPECT_THAT(error_of("pytorch_ddp {} deepspeed {}"), ElementsAre("conflict Strategy.deepspeed"));
+  EXPECT_THAT(error_of("megatron { average_in_collective: true }"),
+              ElementsAre("unused Megatron.average_in_collective"));
   EXPECT_THAT(error_of("megatron { ddp_bucket_size: 5 }"),
               ElementsAre("unused Megatron.ddp_bucket_size"));
   EXPECT_THAT(error_of("deepspeed { reduce_bucket_size: 0 }"),

@@ -271,8 +271,9 @@ TEST(NcclTimes, FrameworksThatDivideThemselvesLetNcclComputeASum) {
         pack.divided_before = pack.divided_after = core::Bytes();
       EXPECT_EQ(summary_of(rings).step_time(), summary_of(undivided).step_time()) << one.strategy;
     }
-    // Horovod, and strategies without a framework, ask NCCL for the mean.
-    for (const char* strategy : {"reduction: MEAN", "horovod {} reduction: MEAN"}) {
+    // Horovod, Megatron with an option, and strategies without a framework ask NCCL for the mean.
+    for (const char* strategy : {"reduction: MEAN", "horovod {} reduction: MEAN",
+                                 "megatron { average_in_collective: true } reduction: MEAN"}) {
       const core::Scenario mean = test::read(text_on(where, variable("v", kBytes, 1), strategy));
       EXPECT_EQ(mean.plan.collectives.front().first.nccl->choice->algorithm, nccl::Algorithm::kRing)
           << strategy;

@@ -64,6 +64,31 @@ TEST(StepEnds, MakeOneRecordOfAllReplicas) {
   EXPECT_THAT(nodes, ElementsAre(4, 3)) << "packs of the completed step and of the current one";
 }
 
+/// Two replicas compute for 50. The replica that ends step 0 first also begins step 1 first, and
+/// has completed most of its computation when the step begins. The other replica has all of its
+/// computation in the step.
+TEST(StepEnds, TheRecordIsThatOfAReplicaWhoseComputationIsInTheStep) {
+  const auto cluster = test::plain_cluster(2);
+  StepEnds ends(*cluster, 1);
+  const auto end = [&](std::int32_t step, int i, int began, int forward, int backward, int now) {
+    ReplicaEnd one;
+    one.device = cluster->replica(i);
+    one.began = Time(began);
+    one.forward = Time(forward);
+    one.backward = Time(backward);
+    return ends.add(step, one, Time(now));
+  };
+  EXPECT_FALSE(end(0, 0, 0, 20, 30, 60));
+  EXPECT_TRUE(end(0, 1, 0, 20, 30, 100));
+  EXPECT_FALSE(end(1, 1, 100, 20, 30, 160));
+  // This replica computed 1 longer, but only 11 of it after the beginning of the step.
+  const auto record = end(1, 0, 60, 20, 31, 170);
+  ASSERT_TRUE(record);
+  EXPECT_EQ(record->slowest, cluster->part_name(cluster->replica(1)));
+  EXPECT_EQ(record->forward, Time(20));
+  EXPECT_EQ(record->backward, Time(30));
+}
+
 /// Pack 1 is the pull of push pack 0. A helper starts its part of pack 1 when it has completed its
 /// part of pack 0.
 TEST(PullOrder, PullsStartOnARankWhenItHasCompletedItsPush) {

@@ -61,7 +61,8 @@ class MegatronFramework final : public FrameworkOf<Megatron> {
   /// SOURCE: megatron/core/distributed/param_and_grad_buffer.py, start_grad_sync.
   void lower(const LoweringTarget&, Strategy& strategy, Complaints&) const override {
     lower_to_one_stream(strategy);
-    strategy.division = Division::kBefore;
+    strategy.division =
+        options().average_in_collective ? Division::kInCollective : Division::kBefore;
   }
 
   [[nodiscard]] bool pack(PackMaker& maker) const override {
@@ -91,6 +92,7 @@ std::shared_ptr<const Framework> read_megatron(const StrategyText& text) {
   const proto::Megatron& message = text.message.megatron();
   Megatron options;
   options.overlap_grad_reduce = message.overlap_grad_reduce();
+  options.average_in_collective = message.average_in_collective();
   options.bucket_size =
       text.fields.integer(message, "ddp_bucket_size", "megatron", 1, kMaxElements);
   if (options.bucket_size && !options.overlap_grad_reduce) {
@@ -99,12 +101,19 @@ std::shared_ptr<const Framework> read_megatron(const StrategyText& text) {
         "megatron: without overlap_grad_reduce there is only one bucket, so ddp_bucket_size has no "
         "effect; also set overlap_grad_reduce, or remove ddp_bucket_size");
   }
+  if (options.average_in_collective && text.message.reduction() != proto::Strategy::MEAN) {
+    text.fields.complain_at(message, "average_in_collective", ProblemCode::kUnused,
+                            "megatron: average_in_collective needs reduction: MEAN; set it, or "
+                            "remove average_in_collective");
+  }
   refuse_merging(text, "megatron");
   return megatron(options);
 }
 
-ProgramSetting megatron_setting(std::optional<std::int64_t> elements, bool overlaps) {
+ProgramSetting megatron_setting(std::optional<std::int64_t> elements, bool overlaps,
+                                bool average_in_collective = false) {
   std::string text = "python3 pretrain.py";
+  if (average_in_collective) text += " --ddp-average-in-collective";
   if (overlaps) text += " --overlap-grad-reduce";
   if (elements && overlaps)
     text += fmt::format(" --ddp-bucket-size {}", std::max<std::int64_t>(1, *elements));
@@ -114,7 +123,8 @@ ProgramSetting megatron_setting(std::optional<std::int64_t> elements, bool overl
 
 std::vector<ProgramSetting> megatron_settings(const Planned& planned) {
   if (const auto* own = options_of<Megatron>(planned.strategy))
-    return {megatron_setting(own->bucket_size, own->overlap_grad_reduce)};
+    return {
+        megatron_setting(own->bucket_size, own->overlap_grad_reduce, own->average_in_collective)};
   const auto bytes = bytes_to_come_near(planned);
   if (!bytes || traits(planned.strategy.algorithm).nccl != NcclPart::kAll) return {};
   const std::int64_t elements = std::max<std::int64_t>(1, *bytes / element_bytes(planned));

@@ -14,6 +14,7 @@ namespace tutti::core {
 struct Megatron {
   bool overlap_grad_reduce = false;
   std::optional<std::int64_t> bucket_size;  ///< elements per bucket
+  bool average_in_collective = false;
 };
 
 /// Returns the buckets. Each data type has its own buffer. A bucket of a buffer is closed when it

@@ -72,6 +72,43 @@ TEST(Extrapolation, ReportsCollectivesBetweenGpusWithoutALaunchTime) {
   EXPECT_EQ(note_on("cpu-host", "algorithm: \"ring\""), "");
 }
 
+/// Returns the notes on a model in FLOPs, with `workload` as further fields.
+std::vector<std::string> notes_on_model(const std::string& machine, const std::string& workload,
+                                        const std::string& strategy = "") {
+  const auto scenario = read_scenario(
+      fmt::format("cluster {{ workers {{ machine: \"{}\" }} }} workload {{ {} }} strategy {{ "
+                  "algorithm: \"nccl\" {} }}",
+                  machine, workload, strategy),
+      "s", test::shipped_library());
+  EXPECT_TRUE(scenario) << scenario.error().message();
+  return extrapolations(*scenario);
+}
+
+TEST(Extrapolation, ReportsFloat32OnGpusWithTf32) {
+  const std::string resnet = "model: \"resnet50_torchvision\" batch: 8 ";
+  const auto note = HasSubstr("float32 without tensor cores; on dgx-a100");
+  EXPECT_THAT(notes_on_model("dgx-a100", resnet), ElementsAre(note));
+  EXPECT_THAT(notes_on_model("dgx-a100", resnet), ElementsAre(HasSubstr("156 TFLOP/s")));
+  for (const char* precision : {"FLOAT32", "TF32", "BFLOAT16"})
+    EXPECT_THAT(notes_on_model("dgx-a100", resnet + "precision: " + precision), IsEmpty());
+  EXPECT_THAT(notes_on_model("dgx1-v100", resnet), IsEmpty()) << "V100 has no TF32";
+  EXPECT_THAT(notes_on_model("dgx-a100", resnet + "forward_ms: 1 backward_ms: 2"), IsEmpty());
+}
+
+TEST(Extrapolation, ReportsAModelThatDoesNotFitIntoTheMemory) {
+  // 8.03 billion variables of bfloat16: 16.1 GB, as many bytes of gradients, and momentum.
+  const std::string llama = "model: \"llama3_8b\" batch: 1 ";
+  EXPECT_THAT(notes_on_model("dgx-a100", llama),
+              ElementsAre(HasSubstr("variables, gradients and momentum take 48.2 GB of each GPU")));
+  EXPECT_THAT(notes_on_model("hgx-h100", llama), IsEmpty()) << "80 GB";
+  EXPECT_THAT(notes_on_model("dgx-a100", llama + "update_ms: 1"), IsEmpty())
+      << "32.1 GB, if the optimizer is unknown";
+  EXPECT_THAT(notes_on_model("dgx-a100", llama, "megatron { }"), IsEmpty());
+  EXPECT_THAT(notes_on_model("dgx-a100", llama, "collective: REDUCE_SCATTER"), IsEmpty());
+  EXPECT_THAT(notes_on_model("ec2-g4dn-12xlarge", llama + "precision: FLOAT16", "deepspeed { }"),
+              ElementsAre(HasSubstr("variables take 16.1 GB of each GPU")));
+}
+
 TEST(Extrapolation, ReportsADifferentNumberOfWorkers) {
   EXPECT_THAT(notes_of(fitted("workers: 2")), SizeIs(1));
 }

@@ -190,6 +190,31 @@ TEST(TransportOfFiles, SocketsSaturate10ButNot100GigabitEthernet) {
   EXPECT_GT(gb_per_s(off, 32), hundred);
 }
 
+/// NCCL uses 2 threads with 8 sockets each on cards of Amazon, so that the limit of 10 Gb/s per
+/// flow does not limit a node. SOURCE: 4.7 GB/s on two p3dn.24xlarge with one V100 each, for any
+/// number of threads (NVIDIA/nccl issue 398); at most 32 Gb/s of 100 Gb/s on eight p3dn.24xlarge
+/// with Horovod (Zhang et al., "Is Network the Bottleneck of Distributed Training?", 2020).
+TEST(TransportOfFiles, NcclUsesSeveralSocketsOnEc2) {
+  const auto gb_per_s = [](const std::string& network, const std::string& nccl) {
+    return 2.0 * 63 / 64 * 1073.741824e3 / us({network, nccl, "ec2-p3dn-24xlarge", 8});
+  };
+  const double ec2 = gb_per_s("link: \"ena\"", "");
+  EXPECT_GT(ec2, 3.5);
+  EXPECT_LT(ec2, 5);
+  const double one =
+      gb_per_s("link: \"ena\" nccl_socket_threads: 1 nccl_sockets_per_thread: 1", "");
+  EXPECT_LT(one, 0.6 * ec2);
+  EXPECT_EQ(
+      gb_per_s("link: \"ena\"", "set: \"NCCL_SOCKET_NTHREADS=1\" set: \"NCCL_NSOCKS_PERTHREAD=1\""),
+      one)
+      << "NCCL's variables override the defaults";
+  EXPECT_EQ(gb_per_s("link: \"ena\" host_transport { overlay: VXLAN }", ""),
+            gb_per_s("link: \"ena\" host_transport { overlay: VXLAN } nccl_socket_threads: 1 "
+                     "nccl_sockets_per_thread: 1",
+                     ""))
+      << "in an overlay, NCCL sees a virtual card";
+}
+
 TEST(TransportOfFiles, OneContainerPerGpuAndAnOverlaySlowNccl) {
   const auto with = [](const std::string& hosts) {
     return us({"link: \"ena\" host_transport { " + hosts + " }", "", "ec2-g4dn-12xlarge", 4});

@@ -7,7 +7,7 @@ namespace tutti::core::wrong_values {
 const std::string kMachine = R"(
   name: "m" description: "d" source: "s"
   device {
-    name: "gpu[0-1]" kind: GPU memory_gb_per_s: 100 reduce_gb_per_s: 10 copy_gb_per_s: 20 threads: 2 multiprocessors: 80
+    name: "gpu[0-1]" kind: GPU memory_gb: 9 memory_gb_per_s: 100 reduce_gb_per_s: 10 copy_gb_per_s: 20 threads: 2 multiprocessors: 80
     source: "s" flops { data_type: FLOAT32 tflops: 1 source: "s" }
   }
   device { name: "cpu0" kind: CPU memory_gb_per_s: 10 }
@@ -21,10 +21,13 @@ const std::string kMachine = R"(
   ring { span: SEVERAL_WORKERS gpu: [0, 1] })";
 const std::string kLink = R"(
   name: "l" description: "d" source: "s" port_gbit_per_s: 100 packet_payload_bytes: 4096 packet_overhead_bytes: 66
-  latency_us: 2 switch_us: 0.3 connection_gb_per_s: 1)";
+  latency_us: 2 switch_us: 0.3 connection_gb_per_s: 1 nccl_socket_threads: 2
+  nccl_sockets_per_thread: 8)";
 const std::string kOneSwitch = "kind: ONE_SWITCH latency_us: 1";
 const std::vector<std::string> kNetworks{
-    kOneSwitch + " bandwidth_gb_per_s: 1 connection_gb_per_s: 0.5 source: \"s\"",
+    kOneSwitch +
+        " bandwidth_gb_per_s: 1 connection_gb_per_s: 0.5 nccl_socket_threads: 2 "
+        "nccl_sockets_per_thread: 8 source: \"s\"",
     "kind: RAILS link: \"l\"",
     "kind: FAT_TREE latency_us: 1 switch_us: 0.5 path_seed: 3 fat_tree { workers_per_leaf: 4 "
     "spines: 2 "
@@ -79,7 +82,8 @@ std::vector<Tried> all_tried() {
        ""});
   all.push_back(
       {{.workload =
-            "model: \"model.csv\" layer_times: \"times.csv\" batch: 4 flops_efficiency: 0.5"},
+            "model: \"model.csv\" layer_times: \"times.csv\" batch: 4 flops_efficiency: 0.5 "
+            "precision: FLOAT32"},
        "workload"});
   all.push_back(
       {{.workload =
@@ -119,7 +123,8 @@ std::vector<Tried> all_tried() {
         "algorithm: \"ring\" pytorch_ddp { bucket_cap_mb: 1 first_bucket_bytes: 100 "
         "gradient_as_bucket_view: true }",
         "algorithm: \"ring\" deepspeed { reduce_bucket_size: 100 overlap_comm: true }",
-        "algorithm: \"ring\" megatron { overlap_grad_reduce: true ddp_bucket_size: 100 }",
+        "algorithm: \"ring\" reduction: MEAN megatron { overlap_grad_reduce: true ddp_bucket_size: "
+        "100 average_in_collective: true }",
         "algorithm: \"ring\" horovod { fusion_threshold: 100 cycle_time_ms: 1 cache_capacity: 9 }",
         "byteps { partition_bytes: 4096 scheduling_credit: 2 key_hash_fn: NAIVE "
         "servers_on_workers: 2 }",

@@ -154,7 +154,7 @@ TEST(LoadModel, RefusesTextsThatAreNotUtf8) {
 
 // --- times ---
 
-Cluster one_gpu(std::map<DataType, double> flops = {{DataType::kFloat32, 1e12}}) {
+Cluster one_gpu(std::map<Precision, double> flops = {{Precision::kFloat32, 1e12}}) {
   Part gpu;
   gpu.name = "gpu0";
   gpu.device = {Bandwidth(1'000'000'000), Bandwidth(333'333'333), Bandwidth(500'000'000), 1,
@@ -169,8 +169,7 @@ Variable variable(const std::string& name, std::int64_t elements, std::int64_t l
                   double forward_flops, double backward_flops) {
   Variable v;
   v.name = name;
-  v.shape = {elements};
-  v.elements = elements;
+  v.elements = elements;  // without a shape, the activations of the layer are unknown
   v.layer = layer;
   v.forward_flops = forward_flops;
   v.backward_flops = backward_flops;
@@ -223,6 +222,83 @@ TEST(Workload, ALayerTakesAtLeastTheTimeToMoveItsWeights) {
   options.model.variables[3].elements = 100'000'000;
   options.model.variables[3].forward_flops = 2e5;
   EXPECT_EQ(make_workload(options, one_gpu())->times[0].forward_by_segment[0], microseconds(4'000));
+}
+
+/// A layer with one variable, in which operations take no time, on a GPU whose memory moves 1 GB/s.
+struct Moved {
+  Time forward, backward;
+};
+Moved moved(std::vector<std::int64_t> shape, double operations, double backward_operations,
+            Precision precision = Precision::kFloat32) {
+  WorkloadOptions options;
+  options.model.name = "m";
+  options.model.variables = {
+      variable("v", *elements_of(shape), 0, operations, backward_operations)};
+  options.model.variables[0].shape = std::move(shape);
+  options.batch = 1000;
+  options.precision = precision;
+  const auto w = make_workload(options, one_gpu({{precision, 1e18}}));
+  EXPECT_TRUE(w);
+  return {w->times[0].forward, w->times[0].backward[0]};
+}
+
+TEST(Workload, ALayerTakesAtLeastTheTimeToMoveItsActivations) {
+  // A matrix of 100 x 50 that each of 1000 samples uses twice: 300 numbers of input and output for
+  // each sample, and twice as many in the two products of the backward pass.
+  const Time weights = nanoseconds(100 * 50 * 4);
+  const Moved matrix = moved({100, 50}, 4 * 100 * 50, 8 * 100 * 50);
+  EXPECT_EQ(matrix.forward, weights + nanoseconds(1000 * 300 * 4));
+  EXPECT_EQ(matrix.backward, 2 * weights + nanoseconds(1000 * 600 * 4));
+  // A convolution of 3x3 at 7 positions reads 16 and writes 32 channels. PyTorch's shapes begin
+  // with the channels; TensorFlow's end with them.
+  const double operations = 2.0 * 7 * 3 * 3 * 16 * 32;
+  const Time kernel = nanoseconds(3 * 3 * 16 * 32 * 4);
+  for (const auto& shape : {std::vector<std::int64_t>{32, 16, 3, 3}, {3, 3, 16, 32}}) {
+    const Moved convolution = moved(shape, operations, 2 * operations);
+    EXPECT_EQ(convolution.forward, kernel + nanoseconds(1000 * 7 * (16 + 32) * 4));
+    EXPECT_EQ(convolution.backward, 2 * kernel + nanoseconds(1000 * 14 * (16 + 32) * 4));
+  }
+  // A normalization of 600 numbers has 5 and 10 operations for each. The forward pass reads and
+  // writes each number; the backward pass reads two numbers and writes one.
+  const Time scales = nanoseconds(20 * 4);
+  const Moved norm = moved({20}, 600 * 5, 600 * 10);
+  EXPECT_EQ(norm.forward, scales + nanoseconds(1000 * 600 * 2 * 4));
+  EXPECT_EQ(norm.backward, 2 * scales + nanoseconds(1000 * 600 * 3 * 4));
+  // A vector of all weights of a layer is no normalization; only its weights move.
+  EXPECT_EQ(moved({100'000}, 1e6, 2e6).forward, microseconds(400));
+}
+
+TEST(Workload, ThePrecisionDeterminesTheSizeOfActivations) {
+  const Time scales = nanoseconds(20 * 4);  // stored as float32
+  const auto forward = [](Precision precision) {
+    return moved({20}, 600 * 5, 600 * 10, precision).forward;
+  };
+  for (const Precision wide : {Precision::kFloat32, Precision::kTf32})
+    EXPECT_EQ(forward(wide), scales + nanoseconds(1000 * 600 * 2 * 4));
+  for (const Precision narrow : {Precision::kFloat16, Precision::kBfloat16, Precision::kFloat8})
+    EXPECT_EQ(forward(narrow), scales + nanoseconds(1000 * 600 * 2 * 2));
+}
+
+TEST(Workload, ThePrecisionSelectsTheRateAndLeavesTheGradients) {
+  WorkloadOptions options = three_layers();
+  options.batch = 100;  // layers take longer than a launch
+  const Cluster cluster =
+      one_gpu({{Precision::kFloat32, 1e12}, {Precision::kTf32, 4e12}, {Precision::kFloat16, 1e13}});
+  const auto single = make_workload(options, cluster);
+  options.precision = Precision::kTf32;
+  const auto tf32 = make_workload(options, cluster);
+  EXPECT_EQ(4 * tf32->times[0].forward, single->times[0].forward);
+  EXPECT_EQ(tf32->times[0].forward_compute_bound, 1'000'000);
+  EXPECT_THAT(tf32->timing, HasSubstr("50 % of 4 TFLOP/s (tf32)"));
+  options.precision = Precision::kFloat16;
+  const auto mixed = make_workload(options, cluster);
+  EXPECT_EQ(10 * mixed->times[0].forward, single->times[0].forward);
+  EXPECT_EQ(mixed->bytes(), single->bytes()) << "the gradients remain float32";
+  EXPECT_EQ(mixed->times[0].update, single->times[0].update);
+  options.precision = Precision::kFloat8;
+  const auto unknown = make_workload(options, cluster);
+  ASSERT_FALSE(unknown);
+  EXPECT_THAT(unknown.error().front().text, HasSubstr("no float8 rate"));
 }
 
 TEST(Workload, TheHostLaunchesAKernelForEachLayerAndPass) {
