@@ -264,8 +264,7 @@ int main(int argc, char** argv) {
   if (!options->size.isEmpty()) {
     window.resize(options->size);
   } else if (!screenshot) {
-    // The first window must fit on a small screen.
-    window.resize(window.size().boundedTo(window.screen()->availableGeometry().size()));
+    window.fit_to_screen(window.screen()->availableGeometry().size());
   }
   if (options->dark) window.set_dark(true);
   window.show();

@@ -26,6 +26,8 @@ namespace {
 
 using Names = std::array<std::string, 2>;
 
+constexpr std::size_t kShort = 14;  ///< characters of a name that fits next to a row
+
 /// Returns one word for the kind of executor that made a timeline.
 std::string sort_of(const RunInfo& run) {
   for (const char* const word : {"simulated", "emulated"}) {
@@ -47,7 +49,6 @@ std::vector<std::string> parts_of(const std::string& text) {
 /// If one of two names is too long to fit next to a row, shortens both names to the words in which
 /// they differ. Returns short names unchanged.
 Names made_distinct(const Names& names) {
-  constexpr std::size_t kShort = 14;
   if (std::max(names[0].size(), names[1].size()) <= kShort) return names;
   const auto is_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; };
   const auto same = [&](auto a, auto a_end, auto b, auto b_end) {
@@ -188,6 +189,15 @@ std::array<std::string, 2> names_of(const RunInfo& first, const RunInfo& second,
     names[s] = std::filesystem::path(files[s]).filename().string();
   if (names[0] == names[1]) names = files;
   return names[0] == names[1] ? Names{"first", "second"} : made_distinct(names);
+}
+
+std::string label_of(const std::string& name, const std::string& other) {
+  if (name.size() <= kShort) return name;
+  std::size_t begin = 0;  // of the first word in which the names differ
+  for (std::size_t i = 0; i < std::min(name.size(), other.size()) && name[i] == other[i]; ++i) {
+    if (name[i] == ' ') begin = i + 1;
+  }
+  return name.substr(begin);
 }
 
 std::vector<std::string> what_differs(const Trace& first, const Trace& second, const Names& names,

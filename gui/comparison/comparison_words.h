@@ -9,6 +9,10 @@
 
 namespace tutti::gui {
 
+/// Returns the first name without the words with which both names begin. A name of at most 14
+/// characters is returned as it is.
+std::string label_of(const std::string& name, const std::string& other);
+
 /// Returns sentences about records that only one of two timelines has. If the timelines have
 /// nothing in common, the first sentence says so.
 std::vector<std::string> what_differs(const Trace& first, const Trace& second,

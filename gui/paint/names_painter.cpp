@@ -10,6 +10,7 @@ namespace tutti::gui {
 namespace {
 
 constexpr int kIndent = 12;
+constexpr int kPin = 14;  ///< width in pixels of the symbol of a pinned line
 constexpr Qt::Alignment kLeft = Qt::AlignVCenter | Qt::AlignLeft,
                         kRight = Qt::AlignVCenter | Qt::AlignRight;
 
@@ -34,13 +35,20 @@ class NamePainter {
       texts_.draw(painter_, text, line.open ? "▾" : "▸", colour(scene_.theme.faint_text), kLeft);
       text.setLeft(text.left() + 14);
     }
-    if (line.pinned) pin(line, box);
     QFont font = painter_.font();
     font.setBold(line.is_group() && line.depth == 0);
     painter_.setFont(font);
     if (line.kind == Line::Kind::kCounter) text = counter(line, text);
     const bool named_above = is_named_above(number);
-    if (!line.timeline.empty()) text = side(line, named_above ? "" : line.name, box, text);
+    int right = box.right();  // of the space for the name
+    if (!line.timeline.empty()) {
+      text = side(line, named_above ? "" : line.name, box, text);
+      right = text.right() + 4;
+    }
+    if (line.pinned) {
+      pin(QRect(text.left(), box.top(), right - 6 - text.left(), box.height()));
+      text.setRight(right - kPin);
+    }
     // A pinned line is not below the header of its group.
     const bool needs_full_name = line.pinned && !line.full_name.empty();
     if (needs_full_name) text.setLeft(box.left() + 8);
@@ -73,15 +81,9 @@ class NamePainter {
   }
 
  private:
-  /// Paints the symbol of a pinned line at the right end of the line, to the left of the timeline's
-  /// name if the line shows that name.
-  void pin(const Line& line, const QRect& box) {
-    const int right =
-        line.timeline.empty()
-            ? -6
-            : -6 - painter_.fontMetrics().horizontalAdvance(QString::fromStdString(line.timeline)) -
-                  8;
-    texts_.draw(painter_, box.adjusted(0, 0, right, 0), "•", colour(scene_.theme.path), kRight);
+  /// Paints the symbol of a pinned line at the right end of the space for the line's name.
+  void pin(const QRect& space) {
+    texts_.draw(painter_, space, "•", colour(scene_.theme.path), kRight);
   }
 
   /// Paints the maximum of the counter in the lower half of the line. Returns the upper half.
@@ -100,13 +102,14 @@ class NamePainter {
       return painter_.fontMetrics().horizontalAdvance(QString::fromStdString(words)) + 2;
     };
     const QColor its = colour(scene_.theme.sides[line.side % 2]);
+    const std::string& label = scene_.trace.sides()[line.side % 2].label;
     // If there is too little space, the timeline's name is shortened first, since the colour also
     // shows the timeline.
-    const int wide = std::clamp(text.width() - 10 - width_of(own_name),
-                                std::min(40, width_of(line.timeline)), width_of(line.timeline));
+    const int space = text.width() - 10 - width_of(own_name) - (line.pinned ? kPin : 0);
+    const int wide = std::clamp(space, std::min(40, width_of(label)), width_of(label));
     // The names of two runs often differ only at their ends.
-    const QString name = painter_.fontMetrics().elidedText(QString::fromStdString(line.timeline),
-                                                           Qt::ElideLeft, wide);
+    const QString name =
+        painter_.fontMetrics().elidedText(QString::fromStdString(label), Qt::ElideLeft, wide);
     texts_.draw(painter_, QRect(box.right() - 8 - wide, box.top(), wide, box.height()),
                 name.toStdString(), its, kRight);
     painter_.fillRect(QRect(box.right() - 4, box.top(), 4, box.height()), its);

@@ -66,4 +66,20 @@ RowTexts texts_of(const RowRaster& raster, double scale) {
   return texts;
 }
 
+bool is_mostly(const SpanRow& spans, const TimeRange& range, int kind) {
+  constexpr SpanRow::Index kExamined = 256;
+  SpanRow::Index first = spans.first_from(range.from), end = spans.first_from(range.to);
+  if (end - first > kExamined) {
+    first += (end - first - kExamined) / 2;
+    end = first + kExamined;
+  }
+  double of_kind = 0, all = 0;
+  for (SpanRow::Index i = first; i < end; ++i) {
+    const auto time = static_cast<double>(spans.duration(i).count());
+    all += time;
+    if (spans.kind(i) == kind) of_kind += time;
+  }
+  return 3 * of_kind > 2 * all;
+}
+
 }  // namespace tutti::gui

@@ -28,4 +28,9 @@ constexpr int kNarrowText = 28;
 /// `scale`: the number of the raster's pixels per logical pixel.
 RowTexts texts_of(const RowRaster& raster, double scale);
 
+/// Returns true if spans of this kind take more than two thirds of the time that spans cover in the
+/// range. If a pixel contains several spans, the picture shows only the kind of the longest one, so
+/// a common text needs this check. Examines at most 256 spans in the middle of the range.
+bool is_mostly(const SpanRow& spans, const TimeRange& range, int kind);
+
 }  // namespace tutti::gui

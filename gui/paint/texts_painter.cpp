@@ -85,7 +85,9 @@ class TextPainter {
     }
     for (const RowTexts::Run& run : found.runs) {
       const QRect box = between(run.from, std::min(run.to, lines_.width()));
-      if (has_room(box, core::span_name(run.kind)))
+      const TimeRange range{time_at(scene_.range, run.from, lines_.width()),
+                            time_at(scene_.range, run.to, lines_.width())};
+      if (has_room(box, core::span_name(run.kind)) && is_mostly(spans, range, run.kind))
         draw_on_bar(box, run.kind, core::span_name(run.kind), scene_.path_only);
     }
   }

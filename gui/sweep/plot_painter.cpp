@@ -23,7 +23,7 @@ namespace tutti::gui {
 
 namespace {
 
-constexpr int kGap = 8;
+constexpr int kPlotGap = 8;
 constexpr int kSample = 26;  ///< width in pixels of a sample line in the legend
 constexpr int kMaxLegendRows = 4;
 constexpr std::size_t kForms = 5;
@@ -122,7 +122,7 @@ class Picture {
       painter_.drawLine(QPointF(x, area.bottom()), QPointF(x, area.bottom() + 4));
       const QString text = text_of(tick.text);
       const double width = font.horizontalAdvance(text);
-      if (x - width / 2 < last + kGap || x + width / 2 > size_.width()) continue;
+      if (x - width / 2 < last + kPlotGap || x + width / 2 > size_.width()) continue;
       last = x + width / 2;
       painter_.drawText(QRectF(x - width / 2 - 1, area.bottom() + 5, width + 2, font.height()),
                         Qt::AlignCenter, text);
@@ -243,9 +243,9 @@ class Picture {
     QString title = text_of(curves_.title);
     if (!head.isEmpty()) title += tr(": a line for each %1").arg(head);
     painter_.drawText(
-        QRect(kGap, 4, size_.width() - 2 * kGap, font.height() + 4),
+        QRect(kPlotGap, 4, size_.width() - 2 * kPlotGap, font.height() + 4),
         Qt::AlignLeft | Qt::AlignVCenter,
-        QFontMetrics(bold).elidedText(title, Qt::ElideRight, size_.width() - 2 * kGap));
+        QFontMetrics(bold).elidedText(title, Qt::ElideRight, size_.width() - 2 * kPlotGap));
     painter_.restore();
     const auto& places = geometry_.entries();
     painter_.save();
@@ -306,10 +306,10 @@ PlotGeometry::PlotGeometry(const SweepCurves& curves, const QSize& size, const Q
     widest = std::max(widest, font.horizontalAdvance(QString::fromStdString(tick.text)));
   const int row = font.height() + 4, top = row + 8;
   // Lay the entries out in rows.
-  int x = kGap, line = 0;
+  int x = kPlotGap, line = 0;
   for (const Entry& entry : legend_of(curves)) {
-    const int width = kSample + 4 + font.horizontalAdvance(entry.text) + 2 * kGap;
-    if (x > kGap && x + width > size.width()) x = kGap, ++line;
+    const int width = kSample + 4 + font.horizontalAdvance(entry.text) + 2 * kPlotGap;
+    if (x > kPlotGap && x + width > size.width()) x = kPlotGap, ++line;
     if (line >= kMaxLegendRows || (line + 1) * row > size.height() / 3) break;
     entries_.emplace_back(x, top + line * row, width, row);
     x += width;

@@ -160,10 +160,12 @@ void SweepForm::add_row(const QString& field, const QString& values) {
   row.field->completer()->setCompletionMode(QCompleter::PopupCompletion);
   row.field->setAccessibleName(tr("Field that varies"));
   row.field->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
-  row.field->setMinimumContentsLength(18);
+  row.field->setMinimumContentsLength(12);
   row.values = new QLineEdit(values);
   row.values->setPlaceholderText(tr("1,2,4 or 64KiB..256MiB*2 or 2..16+2"));
   row.values->setAccessibleName(tr("Its values"));
+  constexpr int kCharacters = 15;  // such as 1MiB..128MiB*2
+  row.values->setMinimumWidth(row.values->fontMetrics().averageCharWidth() * kCharacters);
   row.values->setToolTip(
       tr("A list with commas. A..B*F is a range from A to B with factor F, and A..B+S a range with "
          "step S. Bytes may be written as 64KiB or 25MB. An empty value between two commas leaves "

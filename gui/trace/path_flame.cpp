@@ -39,7 +39,9 @@ bool is_communication(int kind) {
 
 std::string flame_place_of(const PathPiece& piece) {
   if (piece.pack >= 0) return fmt::format("pack {}", piece.pack);
-  return piece.layer.empty() ? piece.device : piece.layer;
+  // A piece of the backward pass ends when the gradients of its layer are ready, and computes the
+  // gradients of the layers above, too.
+  return piece.layer.empty() ? piece.device : fmt::format("until {} is done", piece.layer);
 }
 
 std::vector<FlamePart> flame_parts_of(const PathPiece& piece) {

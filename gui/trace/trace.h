@@ -59,6 +59,9 @@ struct Side {
   /// A description of the file's damage (core::TimelineReader::damage()); empty: the file is
   /// complete.
   std::string damage{};
+  /// The name for narrow places: without the words with which the names of both sides begin, such
+  /// as "25 MiB" for "bytes_per_pack 25 MiB" beside "bytes_per_pack 8 MiB".
+  std::string label{};
 };
 
 /// An activity that both timelines of a comparison contain, with its duration in each timeline.

@@ -86,6 +86,7 @@ void LegendStrip::paintEvent(QPaintEvent*) {
   };
   const auto entry = [&](const QRect& box, const SpanLook& look, Pixel filled,
                          const QString& text) {
+    if (box.bottom() >= height()) return;  // no half lines if there is too little space
     const int top = box.top() + (box.height() - 16) / 2;
     painter.fillRect(box.left(), top + 2 * look.from, kSwatch, 2 * (look.to - look.from),
                      colour(filled));

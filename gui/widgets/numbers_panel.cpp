@@ -75,6 +75,7 @@ void NumbersPanel::add_actions(Actions& actions) {
       [this] {
         by_device_ = !by_device_;
         update_numbers();
+        emit by_device_changed();
       },
       [this] { return by_device_; });
 }

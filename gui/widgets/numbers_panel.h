@@ -40,6 +40,10 @@ class NumbersPanel : public QWidget {
   /// Returns the numbers as CSV. REQUIRES: the view has a trace.
   [[nodiscard]] QString csv() const;
 
+ signals:
+  /// Emitted when the user has switched between numbers per device and for all devices.
+  void by_device_changed();
+
  protected:
   bool eventFilter(QObject* watched, QEvent* event) override;
 

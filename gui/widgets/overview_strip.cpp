@@ -123,7 +123,7 @@ void OverviewStrip::paint_names(QPainter& painter) const {
     painter.setPen(colour);
     painter.drawText(
         line, Qt::AlignVCenter | Qt::AlignRight | Qt::TextSingleLine,
-        painter.fontMetrics().elidedText(QString::fromStdString(trace_->sides()[side].name),
+        painter.fontMetrics().elidedText(QString::fromStdString(trace_->sides()[side].label),
                                          Qt::ElideLeft, line.width()));
     painter.fillRect(QRect(area.left() - 5, line.top(), 4, height), colour);
   }

@@ -16,6 +16,7 @@
 #include <QMenu>
 #include <QMimeData>
 #include <QPlainTextEdit>
+#include <QPushButton>
 #include <QSettings>
 #include <QSplitter>
 #include <QTableWidget>
@@ -25,6 +26,7 @@
 #include <utility>
 
 #include "gui/widgets/actions.h"
+#include "gui/widgets/focus_frame.h"
 #include "gui/widgets/table.h"
 #include "gui/widgets/timeline_view.h"
 
@@ -76,8 +78,8 @@ QTableWidgetItem* item_of(const core::QueryValue& value) {
 QueryPanel::QueryPanel(TimelineView& view)
     : view_(view),
       text_(new SqlText),
-      queries_(new QToolButton),
-      tables_(new QToolButton),
+      queries_(new QPushButton(tr("Queries"))),
+      tables_(new QPushButton(tr("Tables"))),
       save_(new QToolButton),
       stop_(new QToolButton),
       run_(new QToolButton),
@@ -90,13 +92,11 @@ QueryPanel::QueryPanel(TimelineView& view)
       tr("SELECT … FROM spans (Ctrl+Return runs the query). Choose an example above."));
   text_->setAcceptDrops(false);
   text_->installEventFilter(this);
-  queries_->setText(tr("Queries"));
+  frame_while_focused(*text_);
   queries_->setToolTip(tr("Examples and saved queries"));
-  tables_->setText(tr("Tables"));
   tables_->setToolTip(
       tr("Menu of the tables and their columns; choosing a table or column inserts its name"));
-  for (QToolButton* const button : {queries_, tables_}) {
-    button->setPopupMode(QToolButton::InstantPopup);
+  for (QPushButton* const button : {queries_, tables_}) {
     button->setMenu(new QMenu(button));
     connect(button->menu(), &QMenu::aboutToShow, this, &QueryPanel::fill_menus);
   }
@@ -118,8 +118,7 @@ QueryPanel::QueryPanel(TimelineView& view)
   buttons->addStretch(1);
   buttons->addWidget(stop_);
   buttons->addWidget(run_);
-  for (QToolButton* const button : {queries_, tables_, save_, stop_, run_})
-    button->setFocusPolicy(Qt::StrongFocus);
+  for (QToolButton* const button : {save_, stop_, run_}) button->setFocusPolicy(Qt::StrongFocus);
   auto* const left = new QWidget;
   auto* const column = new QVBoxLayout(left);
   column->setContentsMargins(4, 2, 4, 2);

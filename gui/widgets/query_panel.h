@@ -12,6 +12,7 @@
 class QLabel;
 class QPlainTextEdit;
 class QTableWidget;
+class QPushButton;
 class QToolButton;
 
 namespace tutti::gui {
@@ -81,7 +82,8 @@ class QueryPanel : public QWidget {
 
   TimelineView& view_;
   QPlainTextEdit* text_;
-  QToolButton *queries_, *tables_, *save_, *stop_, *run_;
+  QPushButton *queries_, *tables_;  ///< buttons with menus
+  QToolButton *save_, *stop_, *run_;
   QLabel* message_;
   QTableWidget* table_;
   std::shared_ptr<const Source> source_;  ///< the timelines of the table's rows

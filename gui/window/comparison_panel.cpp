@@ -278,8 +278,8 @@ void ComparisonPanel::show_comparison(Comparison comparison, bool again) {
   const auto& sides = comparison_->trace->sides();
   for (int s = 0; s < 2; ++s) {
     const QString name = text_of(sides[s].name);
-    auto* const title =
-        new QTableWidgetItem(fontMetrics().elidedText(name, Qt::ElideLeft, kWidestTitle));
+    auto* const title = new QTableWidgetItem(
+        fontMetrics().elidedText(text_of(sides[s].label), Qt::ElideLeft, kWidestTitle));
     title->setToolTip(name);
     table_->setHorizontalHeaderItem(4 + s, title);
   }

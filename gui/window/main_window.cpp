@@ -12,6 +12,7 @@
 #include <QApplication>
 #include <QCloseEvent>
 #include <QDockWidget>
+#include <QFileInfo>
 #include <QLabel>
 #include <QSettings>
 #include <QSplitter>
@@ -21,6 +22,8 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "gui/editor/form_view.h"
+#include "gui/editor/scenario_editor.h"
 #include "gui/paint/palette.h"
 #include "gui/paint/text_of.h"
 #include "gui/sweep/sweep_panel.h"
@@ -123,6 +126,15 @@ MainWindow::~MainWindow() {
   QApplication::setPalette(QPalette());
 }
 
+void MainWindow::fit_to_screen(const QSize& screen) {
+  constexpr QSize kFrame(8, 40);  // about the size of a title bar and of two borders
+  const QSize needed = size() + kFrame;
+  // Without a window manager, only the new size has an effect.
+  if (needed.width() > screen.width() || needed.height() > screen.height())
+    setWindowState(windowState() | Qt::WindowMaximized);
+  resize(size().boundedTo(screen));
+}
+
 // --- parts ---
 
 /// Creates the page with the timeline, and with the strips above and below the timeline.
@@ -131,7 +143,6 @@ void MainWindow::make_page() {
   auto* const layout = new QVBoxLayout(page);
   layout->setContentsMargins(0, 0, 0, 0);
   layout->setSpacing(0);
-  layout->addWidget(notice_);
   layout->addWidget(headline_);
   layout->addWidget(overview_);
   layout->addWidget(view_, 1);
@@ -154,7 +165,13 @@ void MainWindow::make_editor_session() {
   middle_->setStretchFactor(0, 2);
   middle_->setStretchFactor(1, 3);
   middle_->setChildrenCollapsible(false);
-  setCentralWidget(middle_);
+  auto* const centre = new QWidget;
+  auto* const layout = new QVBoxLayout(centre);
+  layout->setContentsMargins(0, 0, 0, 0);
+  layout->setSpacing(0);
+  layout->addWidget(notice_);
+  layout->addWidget(middle_, 1);
+  setCentralWidget(centre);
   session_->hide();
   connect(session_, &EditorSession::status_message, this, &MainWindow::tell);
   connect(session_, &EditorSession::message_outdated, this, [this](const QString& text) {
@@ -164,8 +181,9 @@ void MainWindow::make_editor_session() {
   connect(session_, &EditorSession::run_failed, this, &MainWindow::failed);
   connect(session_, &EditorSession::title_changed, this,
           [this](const QString& title, bool changed) {
-            setWindowTitle(tr("%1[*] — Tutti").arg(title));
-            setWindowModified(changed);
+            scenario_title_ = title;
+            scenario_changed_ = changed;
+            show_title();
           });
 }
 
@@ -184,7 +202,41 @@ void MainWindow::closeEvent(QCloseEvent* event) {
   event->accept();
 }
 
+void MainWindow::focus_main_part() {
+  if (view_->trace() && view_->isVisible()) return view_->setFocus();
+  if (session_->isVisible()) return session_->editor().form().setFocus();
+  if (sweep_->isVisible()) sweep_->plot().setFocus();
+}
+
 // --- messages ---
+
+/// Shows in the title of the window what the window shows: a comparison, or else the scenario that
+/// is edited, or else the timeline or the sweep.
+void MainWindow::show_title() {
+  const bool shows_trace = view_->trace() && !stack_->isHidden();
+  const bool made_here = session_->made(shown_) || sweep_->made(shown_);
+  const bool is_edited = !session_->isHidden();
+  QString what;
+  if (shows_trace && view_->trace()->sides().size() > 1) {
+    const auto& sides = view_->trace()->sides();
+    what = tr("%1 and %2")
+               .arg(QString::fromStdString(sides[0].name), QString::fromStdString(sides[1].name));
+  } else if (is_edited) {
+    what = scenario_title_;
+  } else if (shows_trace && !made_here) {
+    what = QFileInfo(shown_).fileName();
+  } else if (sweep_->data() && (!sweep_->isHidden() || sweep_->made(shown_))) {
+    what = QFileInfo(QString::fromStdString(sweep_->data()->path)).fileName();
+  } else if (shows_trace) {
+    what = scenario_title_;  // the timeline of the last run of a scenario that is hidden
+  }
+  // The name of a file that is written from right to left must not reorder the rest of the title.
+  constexpr QChar kIsolate(0x2068), kEnd(0x2069);
+  if (what.isRightToLeft()) what = kIsolate + what + kEnd;
+  if (is_edited) what += QStringLiteral("[*]");
+  setWindowTitle(what.isEmpty() ? tr("Tutti") : tr("%1 — Tutti").arg(what));
+  setWindowModified(is_edited && scenario_changed_);
+}
 
 bool MainWindow::find(const QString& words) { return search_->find(words); }
 

@@ -50,6 +50,9 @@ class MainWindow : public QMainWindow {
   explicit MainWindow(Executors executors = {});
   ~MainWindow() override;
 
+  /// Makes the window fit on a screen of this size, with the frame that a window manager adds. A
+  /// window that is too large is maximized.
+  void fit_to_screen(const QSize& screen);
   /// Starts to open a timeline, a scenario or a sweep. The signal opened() or failed() follows.
   void open(const QString& path);
   /// Opens a scenario and runs it. The signal opened() follows when the run's timeline is
@@ -83,7 +86,8 @@ class MainWindow : public QMainWindow {
   [[nodiscard]] HeadlineStrip& headline() { return *headline_; }
   [[nodiscard]] NumbersPanel& numbers() { return *numbers_; }
   [[nodiscard]] LegendStrip& legend() { return *legend_; }
-  /// Returns the bar above the timeline that offers to reload the timeline.
+  /// Returns the bar at the top that offers to reload the timeline, and that reports why a file
+  /// cannot be opened.
   [[nodiscard]] NoticeBar& notice() { return *notice_; }
   /// Returns the name that an export proposes, such as "mine.png" for "mine.tutti". The directory
   /// is the timeline's directory, or the sweep's directory if the sweep is exported.
@@ -142,6 +146,10 @@ class MainWindow : public QMainWindow {
   /// keyboard focus, or only the sweep is shown.
   [[nodiscard]] bool exports_sweep() const;
   void show_editor_session();
+  void show_title();
+  /// Moves the keyboard focus to the timeline, or to the part that is shown in its place. Call this
+  /// after hiding the part that had the focus; otherwise, Qt chooses a text field.
+  void focus_main_part();
   void show_panels();
   void divide_width();
   void show_trace(const std::shared_ptr<const Trace>& trace, const QString& path);
@@ -196,8 +204,10 @@ class MainWindow : public QMainWindow {
   /// The layout of the panels, saved while there is no timeline; otherwise empty.
   QByteArray panels_;
   QString range_words_;  ///< the description of the selected range in the status bar; empty: none
-  QString status_text_;  ///< the full text of the status bar, which may show only its beginning
-  FileWatch watch_;      ///< watches the file of the timeline
+  QString scenario_title_;         ///< the name of the scenario in the editor
+  bool scenario_changed_ = false;  ///< true: the scenario in the editor is not saved
+  QString status_text_;     ///< the full text of the status bar, which may show only its beginning
+  FileWatch watch_;         ///< watches the file of the timeline
   FileWatch second_watch_;  ///< watches the file of the second timeline
   QString shown_;           ///< the path of the timeline that is shown
   bool reloading_ = false;  ///< true: the timeline that is shown is being opened again

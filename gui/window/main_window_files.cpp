@@ -7,6 +7,7 @@
 #include <QFileInfo>
 #include <QLayout>
 #include <QMimeData>
+#include <QPushButton>
 #include <QRegularExpression>
 #include <QSaveFile>
 #include <QSplitter>
@@ -78,7 +79,7 @@ void MainWindow::reload() {
 void MainWindow::reload_changed() {
   const bool is_scenario_offered = session_->isVisible() && session_->notice().isVisible();
   if (is_scenario_offered) session_->notice().button().click();
-  if (!is_scenario_offered || notice_->isVisible()) reload();
+  if (!is_scenario_offered || notice_->offers()) reload();
 }
 
 void MainWindow::offer_reload(const QString& path) {
@@ -91,6 +92,7 @@ void MainWindow::begin_to_open(const QString& path) {
   reloading_ = false;
   compared_range_.reset();
   second_.clear();
+  notice_->hide_report();
   const QString text = tr("opening %1 …").arg(QFileInfo(path).fileName());
   progress_->begin(text);
   tell(text);
@@ -101,6 +103,7 @@ void MainWindow::give_up(const QString& why) {
   reopened_ = {};
   progress_->end();
   tell(why);
+  notice_->report(why);
   emit failed(why);
 }
 
@@ -137,6 +140,7 @@ void MainWindow::show_editor_session() {
   session_->show();
   if (was_hidden) divide_width();
   session_->editor().form().setFocus();
+  show_title();
 }
 
 /// Gives the timeline most of the width if a scenario is next to it.
@@ -254,7 +258,10 @@ void MainWindow::cancel_open() {
   reopened_ = {};
   run_opened_ = reloading_ = false;
   compared_range_.reset();
-  give_up(tr("opening was cancelled"));
+  progress_->end();
+  const QString text = tr("opening was cancelled");
+  tell(text);
+  emit failed(text);
 }
 
 void MainWindow::show_trace(const std::shared_ptr<const Trace>& trace, const QString& path) {
@@ -278,8 +285,7 @@ void MainWindow::show_trace(const std::shared_ptr<const Trace>& trace, const QSt
   second_watch_.watch({});
   const bool from_session = session_->made(path) || sweep_->made(path);
   if (sweep_->made(path)) session_->hide();
-  if (!from_session && !session_->isVisible())
-    setWindowTitle(tr("%1 — Tutti").arg(QFileInfo(path).fileName()));
+  show_title();
   QString status_message = tr("%1 spans in %2 rows").arg(trace->spans()).arg(trace->rows().size());
   if (!trace->complete())
     status_message += tr("; the file %1").arg(QString::fromStdString(trace->damage()));

@@ -93,8 +93,11 @@ void MainWindow::make_view_actions() {
   actions_.add_switch(
       view, "scenario", tr("&Scenario next to the timeline"), QStringLiteral("F4"),
       [this] {
-        if (stack_->isVisible() || sweep_->isVisible())
-          session_->setVisible(!session_->isVisible());
+        if (!stack_->isVisible() && !sweep_->isVisible()) return;
+        const bool had_focus = session_->isAncestorOf(focusWidget());
+        session_->setVisible(!session_->isVisible());
+        if (had_focus) focus_main_part();
+        show_title();
       },
       [this] { return session_->isVisible(); });
   actions_.add_switch(

@@ -34,10 +34,6 @@ namespace tutti::gui {
 /// Minimum width in pixels for a scenario, the topology and a timeline next to each other.
 static constexpr int kRoomForThree = 1800;
 
-static QString text_of_side(const Trace& trace, std::size_t side) {
-  return QString::fromStdString(trace.sides()[side].name);
-}
-
 QDockWidget* MainWindow::add_panel(const QString& title, const char* id, QWidget* panel,
                                    Qt::DockWidgetArea area) {
   auto* const dock = new QDockWidget(title, this);
@@ -84,6 +80,11 @@ void MainWindow::make_panels() {
     if (!found->isHidden()) return;  // the user may have chosen another tab since
     found->show();
     found->raise();
+  });
+  connect(numbers_, &NumbersPanel::by_device_changed, numbers, [this, numbers] {
+    if (!view_->trace()) return;
+    numbers->show();  // it may be closed, or behind another panel
+    numbers->raise();
   });
   connect(marks_, &MarksPanel::status_message, this, &MainWindow::tell);
   connect(marks_, &MarksPanel::name_wanted, marks, [marks] {
@@ -155,8 +156,7 @@ void MainWindow::make_comparison() {
             dock->setWindowTitle(errors ? tr("Largest errors") : tr("Largest differences"));
             dock->show();
             dock->raise();
-            setWindowTitle(
-                tr("%1 and %2 — Tutti").arg(text_of_side(*trace, 0), text_of_side(*trace, 1)));
+            show_title();
           });
   connect(comparison_, &ComparisonPanel::listed, this, &MainWindow::opened);
   connect(comparison_, &ComparisonPanel::closed, this,

@@ -24,7 +24,7 @@ void MainWindow::make_sweep() {
   connect(sweep_, &SweepPanel::shown, this, &MainWindow::show_sweep);
   connect(sweep_, &SweepPanel::opened, this, [this] {
     const QString path = QString::fromStdString(sweep_->data()->path);
-    setWindowTitle(tr("%1 — Tutti").arg(QFileInfo(path).fileName()));
+    show_title();
     tell({});
     remember_file(path);
     if (second_.isEmpty()) return emit opened();
@@ -63,15 +63,19 @@ void MainWindow::show_sweep() {
   stack_->setVisible(view_->trace() != nullptr);
   sweep_->show();
   if (!sweep_->isAncestorOf(focusWidget())) sweep_->plot().setFocus();
+  show_title();
 }
 
 void MainWindow::toggle_sweep() {
   if (!sweep_->used())
     return tell(tr("open a sweep (Ctrl+O), or open a scenario and sweep it (Ctrl+F5)"));
   if (!sweep_->isVisible()) return show_sweep();
+  const bool had_focus = sweep_->isAncestorOf(focusWidget());
   sweep_->hide();
   // Some widget must always be visible.
   if (view_->trace() || !session_->isVisible()) stack_->show();
+  if (had_focus) focus_main_part();
+  show_title();
 }
 
 void MainWindow::begin_sweep() {

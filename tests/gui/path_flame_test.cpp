@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
+#include <set>
 
 #include "core/timeline/path_causes.h"
 #include "gui/comparison/comparison.h"
@@ -57,6 +59,20 @@ TEST(PathFlame, ALongestPieceIsAPieceOfThePath) {
         });
     EXPECT_TRUE(is_piece) << box.name;
   }
+}
+
+TEST(PathFlame, APieceOfTheBackwardPassIsNamedByTheLayerAtItsEnd) {
+  // The piece also computes the gradients of the layers above, so the name of the layer alone would
+  // be wrong.
+  const auto trace = ring();
+  const auto& path = trace->path();
+  const auto piece = std::find_if(path.begin(), path.end(),
+                                  [](const core::PathPiece& one) { return !one.layer.empty(); });
+  ASSERT_NE(piece, path.end());
+  std::set<std::string> names;
+  for (const FlameBox& box : path_flame(*trace)) names.insert(box.name);
+  EXPECT_TRUE(names.contains("until " + piece->layer + " is done")) << piece->layer;
+  EXPECT_FALSE(names.contains(piece->layer));
 }
 
 TEST(PathFlame, OfTwoTimelinesTheSecondPathFollowsTheFirst) {

@@ -12,8 +12,10 @@
 #include <QApplication>
 #include <QContextMenuEvent>
 #include <QDialog>
+#include <QDir>
 #include <QDrag>
 #include <QPointer>
+#include <QScopeGuard>
 #include <QTimer>
 #include <QWheelEvent>
 #include <array>
@@ -192,6 +194,10 @@ class RandomEvents : public Editor {
     const int events = number_of("TUTTI_EVENTS", 300) / kKinds;
     const auto seed = static_cast<std::uint64_t>(number_of("TUTTI_EVENTS_SEED", 1));
     SCOPED_TRACE("TUTTI_EVENTS_SEED=" + std::to_string(seed));
+    // A random name of a file is relative to the current folder.
+    const QString before = QDir::currentPath();
+    QDir::setCurrent(QString::fromStdString(folder_.path()));
+    const auto back = qScopeGuard([&] { QDir::setCurrent(before); });
     ClosesDialogs closes;
     Monkey monkey(*window_, 1000 * seed + kind);
     for (int i = 0; i < events; ++i) {

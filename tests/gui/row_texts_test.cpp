@@ -94,6 +94,23 @@ TEST(RowTexts, ManyShortSpansOfOneKindHaveOneText) {
       << "at twice the scale the same";
 }
 
+TEST(RowTexts, ACommonTextIsOnlyForAKindThatTakesMostOfTheTime) {
+  // Each pixel contains one long span of kind 1 and five short spans of kind 2, which take more
+  // time together. The picture shows only kind 1, the kind of the longest span.
+  std::vector<Piece> mixed, pure;
+  for (int pixel = 0; pixel < 400; ++pixel) {
+    mixed.push_back({0, kPixel * 4 / 10, 1});
+    for (int i = 0; i < 5; ++i) mixed.push_back({0, kPixel * 12 / 100, 2});
+    for (int i = 0; i < 4; ++i) pure.push_back({0, kPixel / 4, 1});
+  }
+  const TimeRange all{Time(), Time(400 * kPixel)};
+  EXPECT_FALSE(is_mostly(row_of(mixed), all, 1));
+  EXPECT_FALSE(is_mostly(row_of(mixed), all, 2));
+  EXPECT_TRUE(is_mostly(row_of(pure), all, 1));
+  EXPECT_FALSE(is_mostly(row_of(pure), all, 2));
+  EXPECT_FALSE(is_mostly(row_of({}), all, 1)) << "no span";
+}
+
 TEST(RowTexts, ShortSpansOfAlternatingKindsOrWithGapsHaveNoText) {
   EXPECT_TRUE(texts(row_of(short_ones(900, 0, 4, 5)), 300).runs.empty())
       << "each kind is of too few pixels";

@@ -7,17 +7,20 @@
 #include <sys/stat.h>
 
 #include <QComboBox>
+#include <QDockWidget>
 #include <QLineEdit>
 #include <QPushButton>
 #include <atomic>
 #include <fstream>
 
 #include "core/timeline/writer.h"
+#include "gui/paint/scene.h"
 #include "gui/sweep/plot_view.h"
 #include "gui/sweep/sweep_choices.h"
 #include "gui/sweep/sweep_form.h"
 #include "gui/sweep/sweep_panel.h"
 #include "tests/gui/editor_fixture.h"
+#include "tests/gui/window_fixture.h"
 #include "tests/gui/window_hands.h"
 
 namespace tutti::gui {
@@ -143,6 +146,40 @@ TEST_F(Sweeps, KeysMoveBetweenPointsAndEnterOpensTheRun) {
   window_->resize(1500, 850);
   QTest::qWait(50);
   picture("point.png");
+}
+
+TEST_F(Sweeps, HidingTheSweepMovesTheFocusToTheTimeline) {
+  open_made();
+  open(folder_.write("small.tutti", small_timeline()));
+  plot().setFocus();
+  act("sweep-panel");
+  EXPECT_FALSE(panel().isVisible());
+  EXPECT_TRUE(window_->timeline().hasFocus());
+  EXPECT_EQ(window_->windowTitle().toStdString(), "small.tutti — Tutti");
+}
+
+TEST_F(Sweeps, FourPartsFitNextToEachOtherOnAFullHdScreen) {
+  window_->resize(1920, 1080);
+  open(shipped("04_resnet50_ring"));
+  act("run");
+  ASSERT_TRUE(ran()) << said_;
+  auto* const topology = window_->findChild<QDockWidget*>(QStringLiteral("topology"));
+  if (topology->isHidden()) act("topology");
+  act("sweep");
+  QApplication::processEvents();
+  picture("four_parts.png");
+  ASSERT_TRUE(topology->isVisible() && session().isVisible() && panel().isVisible());
+  EXPECT_EQ(window_->size(), QSize(1920, 1080)) << "the window does not grow";
+  EXPECT_GE(lines_rect(window_->timeline().size()).width(), 400);
+  EXPECT_GE(topology->width(), 200);
+  EXPECT_GE(session().width(), 320);
+  // The values of the field are readable as a whole.
+  const auto fields = panel().findChildren<QLineEdit*>();
+  const auto values = std::find_if(fields.begin(), fields.end(), [](const QLineEdit* field) {
+    return field->text() == QStringLiteral("1MiB..64MiB*2");
+  });
+  ASSERT_NE(values, fields.end());
+  EXPECT_GE((*values)->width(), (*values)->fontMetrics().horizontalAdvance((*values)->text()) + 8);
 }
 
 TEST_F(Sweeps, AClickOnAPointOpensItsRun) {
