@@ -277,7 +277,7 @@ TEST(Plan, PrintsAndProvesSchedules) {
 
 TEST(Plan, NamesTheLineOfAWrongAlgorithm) {
   const TemporaryFolder folder;
-  folder.write("mine.tutti-algorithm", R"(algorithm mine
+  const std::string algorithm = folder.write("mine.tutti-algorithm", R"(algorithm mine
 collective all_gather
 chunks ranks
 lane {
@@ -295,7 +295,7 @@ lane {
   const Outcome o = run_tutti({"plan", "--check", folder.write("s.textproto", text)});
   EXPECT_EQ(o.status, 1);
   EXPECT_THAT(o.err, HasSubstr("the schedule is wrong:"));
-  EXPECT_THAT(o.err, HasSubstr("mine.tutti-algorithm:9:5: rank ")) << o.err;
+  EXPECT_THAT(o.err, HasSubstr(algorithm + ":9:5: rank ")) << o.err;
 }
 
 TEST(Plan, DrawsAStepWithItsCriticalPath) {
