@@ -113,8 +113,8 @@ TEST(Calibrate, SaysIfTheFitDoesNotDescribeTheMeasurements) {
     const std::int64_t bytes = std::int64_t{4096} << (2 * i);
     const double us = i % 2 == 0 ? 90'000 : 60;
     const double rate = static_cast<double>(bytes) / us / 1e3;
-    log += fmt::format("{0} {1} float sum -1 {2} {3} {3} 0 {2} {3} {3} 0\n", bytes, bytes / 4, us,
-                       rate);
+    log += fmt::format("{0} {1} float sum -1 {2} {3} {4} 0 {2} {3} {4} 0\n", bytes, bytes / 4, us,
+                       rate, rate * 4 / 3);
   }
   const std::string scattered = measured.folder.write("scattered.txt", log);
   const Outcome o = measured.calibrate({"--log", scattered});
