@@ -192,3 +192,7 @@ def test_lists_have_slices_and_extend(small):
     assert [v.name for v in small.workload.variable[:1]] == ["a"]
     small.workload.variable.extend([{"name": "c", "shape": [4]}, {"name": "d", "shape": [5]}])
     assert [v.name for v in small.workload.variable[1:]] == ["b", "c", "d"]
+
+
+def test_the_network_model_can_be_written_as_in_the_scenario(small):
+    assert small.simulate(network_model="FAIR").report["network_model"] == "fair"

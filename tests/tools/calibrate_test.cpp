@@ -112,7 +112,9 @@ TEST(Calibrate, SaysIfTheFitDoesNotDescribeTheMeasurements) {
   for (int i = 0; i < 6; ++i) {
     const std::int64_t bytes = std::int64_t{4096} << (2 * i);
     const double us = i % 2 == 0 ? 90'000 : 60;
-    log += fmt::format("{} {} float sum -1 {} 1 1 0 {} 1 1 0\n", bytes, bytes / 4, us, us);
+    const double rate = static_cast<double>(bytes) / us / 1e3;
+    log += fmt::format("{0} {1} float sum -1 {2} {3} {4} 0 {2} {3} {4} 0\n", bytes, bytes / 4, us,
+                       rate, rate * 4 / 3);
   }
   const std::string scattered = measured.folder.write("scattered.txt", log);
   const Outcome o = measured.calibrate({"--log", scattered});

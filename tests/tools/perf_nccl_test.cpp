@@ -550,7 +550,7 @@ TEST(PerfNccl, WrongRequestsAreRefused) {
 TEST(PerfOfNccl, HasTheOptionsOfNcclTests) {
   const std::vector<std::string> perf{"perf", "--cluster", "hgx-h100", "-b", "1M"};
   const auto out = [&](const std::vector<std::string>& more) {
-    const Outcome o = run_tutti(with(perf, more));
+    const Outcome o = run_tutti(test::with(perf, more));
     EXPECT_EQ(o.status, 0) << o.err;
     return o.out;
   };
@@ -560,7 +560,7 @@ TEST(PerfOfNccl, HasTheOptionsOfNcclTests) {
   EXPECT_EQ(out({"-e", "1M", "-R", "1"}), out({"-e", "1M", "--buffers", "registered"}));
   EXPECT_NE(out({"-e", "1M", "-t", "4"}), out({"-e", "1M", "-g", "4"}));
   const core::Value document =
-      parse_or_throw(out({"-e", "4M", "-i", "1M", "--format", "json"}), "out");
+      test::parse_or_throw(out({"-e", "4M", "-i", "1M", "--format", "json"}), "out");
   std::vector<std::int64_t> sizes;
   for (const Data& row : Data(document)["rows"].items()) sizes.push_back(row["bytes"].number());
   EXPECT_THAT(sizes, testing::ElementsAre(1 << 20, 2 << 20, 3 << 20, 4 << 20));
@@ -570,7 +570,7 @@ TEST(PerfOfNccl, HasTheOptionsOfNcclTests) {
                                                 {"-i", "0"},
                                                 {"-i", "1M", "-f", "2"},
                                                 {"--ranks", "2"}})
-    EXPECT_EQ(run_tutti(with(perf, wrong)).status, 2) << wrong[0] << wrong[1];
+    EXPECT_EQ(run_tutti(test::with(perf, wrong)).status, 2) << wrong[0] << wrong[1];
 }
 
 }  // namespace

@@ -82,36 +82,41 @@ TEST(Sweep, ReusesTheResultsOfAnEarlierSweep) {
   const std::string file = folder.write("s.textproto", kSmall);
   const std::string first = folder.file("first.sweep"), second = folder.file("second.sweep");
   const std::vector<std::string> sweep{"sweep", file, "--over"};
-  ASSERT_EQ(run_tutti(with(sweep, {"strategy.shards=1, 2", "--over", "run.seed=1,2", "-o", first}))
-                .status,
-            0);
+  ASSERT_EQ(
+      run_tutti(test::with(sweep, {"strategy.shards=1, 2", "--over", "run.seed=1,2", "-o", first}))
+          .status,
+      0);
   const std::vector<std::string> larger{"run.seed=3,2,1", "--over", "strategy.shards=2,3,1"};
-  const Outcome refused =
-      run_tutti(with(sweep, {"run.seed=1,2", "--over", "strategy.shards=1,2,3", "-o", first}));
+  const Outcome refused = run_tutti(
+      test::with(sweep, {"run.seed=1,2", "--over", "strategy.shards=1,2,3", "-o", first}));
   EXPECT_EQ(refused.status, 2);
-  const Outcome values =
-      run_tutti(with(sweep, {"strategy.shards=1,2,3", "--over", "run.seed=1,2", "-o", first}));
+  const Outcome values = run_tutti(
+      test::with(sweep, {"strategy.shards=1,2,3", "--over", "run.seed=1,2", "-o", first}));
   EXPECT_THAT(values.err, HasSubstr("--reuse " + first));
-  const Outcome o = run_tutti(with(
-      with(sweep, larger), {"-o", second, "--reuse", first, "--csv", folder.file("second.csv")}));
+  const Outcome o =
+      run_tutti(test::with(test::with(sweep, larger),
+                           {"-o", second, "--reuse", first, "--csv", folder.file("second.csv")}));
   ASSERT_EQ(o.status, 0) << o.err;
   EXPECT_THAT(o.err, HasSubstr("4 of 9 points are copied from " + first));
-  const Outcome plain = run_tutti(with(
-      with(sweep, larger), {"-o", folder.file("plain.sweep"), "--csv", folder.file("plain.csv")}));
+  const Outcome plain =
+      run_tutti(test::with(test::with(sweep, larger),
+                           {"-o", folder.file("plain.sweep"), "--csv", folder.file("plain.csv")}));
   ASSERT_EQ(plain.status, 0) << plain.err;
   EXPECT_EQ(folder.read("second.csv"), folder.read("plain.csv"));
-  const Outcome again = run_tutti(with(with(sweep, larger), {"-o", second, "--reuse", first}));
+  const Outcome again =
+      run_tutti(test::with(test::with(sweep, larger), {"-o", second, "--reuse", first}));
   EXPECT_THAT(again.err, HasSubstr("0 of 9 points are copied"));
 
   const auto expect = [&](const std::vector<std::string>& words, const char* why) {
     const Outcome wrong =
-        run_tutti(with(words, {"-o", folder.file("other.sweep"), "--reuse", first}));
+        run_tutti(test::with(words, {"-o", folder.file("other.sweep"), "--reuse", first}));
     EXPECT_EQ(wrong.status, 2);
     EXPECT_THAT(wrong.err, HasSubstr(why)) << wrong.err;
   };
-  expect(with(with(sweep, larger), {"--set", "run.steps=5"}), "the --set options differ");
+  expect(test::with(test::with(sweep, larger), {"--set", "run.steps=5"}),
+         "the --set options differ");
   std::filesystem::remove(folder.file("other.sweep"));
-  expect(with(sweep, {"run.seed=1,2,3"}), "it varies strategy.shards, run.seed");
+  expect(test::with(sweep, {"run.seed=1,2,3"}), "it varies strategy.shards, run.seed");
 }
 
 TEST(Sweep, ChecksItsOutputsBeforeItBegins) {

