@@ -10,8 +10,10 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
+#include <fmt/ranges.h>
 #include <google/protobuf/text_format.h>
 
 #include "core/base/format.h"
@@ -191,6 +193,14 @@ class Logs {
       experiments_.notes.push_back(fmt::format(
           "{} measured times were ignored, because the results of their collectives were wrong",
           wrong_rows_));
+    if (!types_.empty())
+      experiments_.notes.push_back(
+          fmt::format("rows of data types that Tutti does not reduce were ignored: {}",
+                      fmt::join(types_, ", ")));
+    if (has_chars_)
+      experiments_.notes.emplace_back(
+          "a log has reductions of characters (MPI_CHAR); they are simulated as reductions of "
+          "floats with the same number of bytes");
     if (ranks_assumed_)
       experiments_.notes.push_back(fmt::format(
           "a log of the OSU micro-benchmarks does not state the number of ranks; assumed: "
@@ -211,11 +221,14 @@ class Logs {
   void add(const std::string& path) {
     const auto tables = load_nccl_tests(path);
     if (!tables) return problems_.add(tables.error());
+    if (std::string note = damaged_rows_note(*tables); !note.empty())
+      experiments_.notes.push_back(std::move(note));
     const std::int64_t ranks = scenario_.cluster->replicas();
     for (const NcclTestsTable& logged : *tables) {
       const NcclTestsTable table = with_ranks(logged, ranks);
       const auto kind = check_collective(table, ranks);
       if (!kind) return problems_.add(kind.error());  // one problem per log is enough
+      has_chars_ = has_chars_ || logged.has_chars;
       if (logged.is_osu)
         ranks_assumed_ = true;
       else
@@ -227,17 +240,19 @@ class Logs {
   }
 
   /// Adds the times of a row. Returns false if the row is invalid.
-  bool add(const NcclTestsRow& row, CollectiveKind kind, const std::string& path) {
-    const auto type = data_type_of_nccl_name(row.type);
+  bool add(NcclTestsRow row, CollectiveKind kind, const std::string& path) {
+    const auto type = modelled_type(row, kind);
+    if (!type) {
+      types_.insert(row.type);
+      return true;
+    }
     const std::int64_t elements =
         row.elements * (has_blocks(kind) ? scenario_.cluster->replicas() : 1);
-    if (!type || elements * size_of(*type).count() != row.bytes) {
+    if (elements * size_of(*type).count() != row.bytes) {
       problems_.add(
-          type ? ProblemKind{ProblemCode::kConflict, "count"}
-               : ProblemKind{ProblemCode::kUnsupported, "type"},
-          row.where, "{} bytes as {} elements of {}: {}", row.bytes, row.elements, row.type,
-          !type ? "Tutti does not support reductions of this type"
-          : has_blocks(kind)
+          {ProblemCode::kConflict, "count"}, row.where, "{} bytes as {} elements of {}: {}",
+          row.bytes, row.elements, row.type,
+          has_blocks(kind)
               ? fmt::format("in {}, count is the number of elements of one rank's block",
                             to_string(kind))
               : "the number of bytes must be the number of elements times the size of the type");
@@ -306,6 +321,8 @@ class Logs {
   std::map<OfOneKind, LoggedTimes> times_;
   Problems problems_;
   std::int64_t wrong_rows_ = 0;
+  std::set<std::string> types_;
+  bool has_chars_ = false;
   bool ranks_known_ = true, ranks_assumed_ = false;
 };
 

@@ -215,6 +215,21 @@ std::unique_ptr<ByteInput> byte_input_of(std::string_view bytes, const std::stri
   return std::make_unique<MaybeGzip>(std::make_unique<MemoryInput>(bytes), name);
 }
 
+Expected<std::string> all_bytes(ByteInput& input, std::size_t most, const std::string& name) {
+  std::string bytes;
+  std::vector<char> piece(std::size_t{1} << 16);
+  while (true) {
+    const auto got = input.read(piece.data(), piece.size());
+    if (!got) return tl::make_unexpected(got.error());
+    if (*got == 0) return bytes;
+    bytes.append(piece.data(), *got);
+    if (bytes.size() > most)
+      return tl::make_unexpected(Error::request(
+          {ProblemCode::kTooLarge},
+          fmt::format("this file is longer than the limit of {} bytes", most), {name, 0, 0}));
+  }
+}
+
 Expected<std::string> first_bytes(const std::string& path, std::size_t most) {
   std::error_code ignored;
   const std::filesystem::file_status status = std::filesystem::status(path, ignored);

@@ -29,6 +29,10 @@ Expected<std::unique_ptr<ByteInput>> open_byte_input(const std::string& path);
 /// REQUIRES: the bytes outlive the input.
 std::unique_ptr<ByteInput> byte_input_of(std::string_view bytes, const std::string& name);
 
+/// Returns all bytes of an input. `name` is the name of the input in the error message.
+/// ERRORS: those of the input; the input has more than `most` bytes.
+Expected<std::string> all_bytes(ByteInput& input, std::size_t most, const std::string& name);
+
 /// Returns the first `most` bytes of a file, inflated if the file is compressed. The first bytes
 /// are used to recognise the file's format. ERRORS: as for open_byte_input(); the path is a pipe or
 /// a device, whose bytes cannot be read a second time.

@@ -105,6 +105,7 @@ Expected<FlightHeader> read_flight_recorder(ByteInput& input, const std::string&
   header.version = root.words("version");
   header.nccl_version = root.words("comm_lib_version");
   if (header.nccl_version.empty()) header.nccl_version = root.words("nccl_version");
+  if (header.nccl_version.starts_with("NCCL ")) header.nccl_version.erase(0, 5);
   if (const PlainValue* groups = root.field("pg_config")) {
     for (const auto& [id, group] : groups->fields) {
       FlightHeader::Group made{std::string(group->words("name")), std::string(group->words("desc")),

@@ -17,12 +17,12 @@ class InspectorLine {
   InspectorLine(std::string_view line, const std::string& name, InspectorRecord& record)
       : input_(byte_input_of(line, name)), in_(*input_, name, 4096), record_(record) {}
 
-  enum class Found { kRecord, kStatistics, kOther, kDamaged };
+  enum class Found { kRecord, kStatistics, kProxy, kOther, kDamaged };
   Found read() {
     if (!in_.enter_object()) return Found::kOther;
     while (const auto key = in_.next_key()) {
       if (*key == "header")
-        read_header();
+        has_header_ = true, read_header();
       else if (*key == "metadata")
         read_metadata();
       else if (*key == "coll_perf")
@@ -31,13 +31,18 @@ class InspectorLine {
         record_.is_point_to_point = true, read_perf("p2p");
       else {
         statistics_ = statistics_ || *key == "dump_stats";
+        proxy_ = proxy_ || *key == "proxy_trace";
+        if (other_.empty()) other_ = key->substr(0, 64);
         in_.skip();
       }
     }
     if (in_.failed()) return Found::kDamaged;
-    if (statistics_ && !perf_) return Found::kStatistics;
-    return perf_ && !record_.communicator.empty() ? Found::kRecord : Found::kOther;
+    if (perf_) return Found::kRecord;
+    return statistics_ ? Found::kStatistics : proxy_ ? Found::kProxy : Found::kOther;
   }
+  [[nodiscard]] bool has_header() const { return has_header_; }
+  /// The name of the first field that the reader does not know; "" if there is none.
+  [[nodiscard]] const std::string& other() const { return other_; }
   [[nodiscard]] const Error& error() const { return in_.error(); }
 
  private:
@@ -158,8 +163,22 @@ class InspectorLine {
   std::unique_ptr<ByteInput> input_;
   JsonStream in_;
   InspectorRecord& record_;
-  bool perf_ = false, statistics_ = false;
+  bool perf_ = false, statistics_ = false, proxy_ = false, has_header_ = false;
+  std::string other_;
 };
+
+/// Sets the fields of the header and of the metadata to those of another record.
+void inherit(const InspectorRecord& from, InspectorRecord& to) {
+  to.communicator = from.communicator;
+  to.communicator_name = from.communicator_name;
+  to.rank = from.rank;
+  to.ranks = from.ranks;
+  to.nodes = from.nodes;
+  to.version = from.version;
+  to.host = from.host;
+  to.pid = from.pid;
+  to.dumped_us = from.dumped_us;
+}
 
 }  // namespace
 
@@ -169,6 +188,9 @@ Expected<void> read_inspector(ByteInput& input, const std::string& name,
   LineStream lines(input, name);
   std::int64_t records = 0;
   std::optional<Error> damaged;
+  // In formats after v4.2, only the statistics at the beginning of each dump have a header. The
+  // records that follow inherit it.
+  std::optional<InspectorRecord> dump;
   while (const auto line = lines.next()) {
     // A damaged line is accepted only at the end of the file.
     if (damaged) return tl::make_unexpected(*damaged);
@@ -185,12 +207,22 @@ Expected<void> read_inspector(ByteInput& input, const std::string& name,
     InspectorLine reader(line->substr(brace), name, record);
     switch (reader.read()) {
       case InspectorLine::Found::kRecord:
+        if (!reader.has_header() && !dump) {
+          counts.incomplete("record without a header");
+          break;
+        }
+        if (!reader.has_header()) inherit(*dump, record);
         ++records;
         take(record);
         break;
-      case InspectorLine::Found::kStatistics: counts.ignore("statistics of the dump"); break;
+      case InspectorLine::Found::kStatistics:
+        if (reader.has_header()) dump = record;
+        counts.ignore("statistics of the dump");
+        break;
+      case InspectorLine::Found::kProxy: counts.ignore("event of the proxy"); break;
       case InspectorLine::Found::kOther:
-        counts.unknown("record without coll_perf or p2p_perf");
+        counts.unknown(reader.other().empty() ? "record without coll_perf or p2p_perf"
+                                              : "record with " + reader.other());
         break;
       case InspectorLine::Found::kDamaged:
         damaged =

@@ -9,16 +9,17 @@
 
 namespace tutti::core {
 
-/// Dumps of the NCCL Inspector (NCCL 2.28 and later, formats v4.0 to v4.2). Each line is a JSON
-/// object for one completed collective, send or receive of one rank. RCCL's profiler plugin writes
-/// the same fields.
+/// Dumps of the NCCL Inspector (NCCL 2.28 and later, formats v4.0 to v4.2, and the later format in
+/// which records inherit the header of the statistics before them). Each line is a JSON object for
+/// one completed collective, send or receive of one rank. RCCL's profiler plugin writes the same
+/// fields, without the id of the communicator.
 /// SOURCE: NVIDIA/nccl plugins/profiler/inspector (2.30), ext-profiler/inspector (2.28, 2.29).
 
 /// One record of a dump. Missing numbers are -1. The record is valid only during the call of
 /// `take`.
 struct InspectorRecord {
   int line = 0;
-  std::string communicator;  ///< header.id, a hash
+  std::string communicator;  ///< header.id, a hash; empty if the header has none
   std::string communicator_name;
   std::int64_t rank = -1, ranks = -1, nodes = -1;
   std::string version;  ///< version of the format: "v4.0"

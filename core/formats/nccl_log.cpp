@@ -65,11 +65,15 @@ class NcclLineReader {
   /// Reads a line. Returns false if NCCL did not write the line.
   bool read(std::string_view line, int number) {
     line = without_colors(line);
-    if (const std::size_t at = line.find("NCCL version "); at != std::string_view::npos) {
+    // "NCCL version 2.21.5+cuda12.4", "RCCL version : 2.26.6-HEAD:f224e2c"
+    if (const std::size_t at = line.find("CCL version ");
+        at != std::string_view::npos && at > 0 && (line[at - 1] == 'N' || line[at - 1] == 'R')) {
       made_ = {};
       made_.line = number;
       made_.kind = NcclLogLine::Kind::kVersion;
-      std::string_view version = line.substr(at + 13);
+      made_.is_rccl = line[at - 1] == 'R';
+      std::string_view version = line.substr(at + 12);
+      if (version.starts_with(": ")) version.remove_prefix(2);
       version = version.substr(0, version.find_first_not_of("0123456789."));
       if (!version.empty() && version.size() <= 16) give(version);
       return true;
@@ -78,6 +82,10 @@ class NcclLineReader {
     if (info == std::string_view::npos) {
       if (line.find("NCCL WARN") == std::string_view::npos) return false;
       counts_.ignore("warning");
+      return true;
+    }
+    if (line.find(kInfo, info + kInfo.size()) != std::string_view::npos) {
+      counts_.incomplete("line with the messages of two threads");
       return true;
     }
     made_ = {};
@@ -121,7 +129,7 @@ class NcclLineReader {
       prefix = prefix.substr(0, open);
       while (!prefix.empty() && prefix.back() == ' ') prefix.remove_suffix(1);
     }
-    const std::size_t word = prefix.find_last_of(" >");
+    const std::size_t word = prefix.find_last_of(" >]");
     if (word != std::string_view::npos) prefix.remove_prefix(word + 1);
     if (prefix.starts_with(':')) prefix.remove_prefix(1);  // "[1,0]<stdout>:"
     const std::size_t second = prefix.rfind(':');
@@ -140,7 +148,9 @@ class NcclLineReader {
         text.find(" count ") != std::string_view::npos)
       return read_collective(text);
     if (text.find(" Bytes -> Algo ") != std::string_view::npos) return read_choice(text);
-    if (text.find(" via ") != std::string_view::npos && text.starts_with("Channel ")) {
+    // NCCL before 2.7 names the channels of transports "Ring 00".
+    if (text.find(" via ") != std::string_view::npos &&
+        (text.starts_with("Channel ") || text.starts_with("Ring "))) {
       made_.kind = Kind::kTransport;
       std::string_view via = text.substr(text.find(" via ") + 5);
       via = via.substr(0, via.find(' '));

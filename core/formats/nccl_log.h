@@ -12,14 +12,14 @@ namespace tutti::core {
 /// The log that NCCL writes with NCCL_DEBUG=INFO and
 /// NCCL_DEBUG_SUBSYS=INIT,GRAPH,TUNING,COLL,NET,ENV. Its lines contain "NCCL INFO". Lines may begin
 /// with a launcher's prefix and be mixed with other output of a job.
-/// SOURCE: format strings of NVIDIA/nccl, tags 2.7.8 to 2.30.7 (src/debug.cc, init.cc, enqueue.cc,
+/// SOURCE: format strings of NVIDIA/nccl, tags 2.4.8 to 2.30.7 (src/debug.cc, init.cc, enqueue.cc,
 /// graph/, transport/).
 
 /// One line of a log. Missing numbers are -1. The comments of Kind list the fields that are set for
 /// each kind of line. The reader passes the same object to `take` for all lines.
 struct NcclLogLine {
   enum class Kind : std::uint8_t {
-    kVersion,       ///< text: the version ("2.21.5")
+    kVersion,       ///< text: the version ("2.21.5"); is_rccl
     kCommunicator,  ///< rank, ranks, communicator, device
     kCollective,    ///< a call of a collective: name, elements, data_type (NCCL's number),
                     ///< communicator, ranks
@@ -42,6 +42,7 @@ struct NcclLogLine {
   std::string algorithm, protocol;
   std::int64_t channels = -1;
   double predicted_us = -1;
+  bool is_rccl = false;  ///< true if the version is that of RCCL, AMD's variant of NCCL
 };
 
 /// Reads a log to its end.

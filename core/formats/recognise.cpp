@@ -84,7 +84,10 @@ std::optional<TraceFormat> recognise(std::string_view text) {
   if (is_nccl_ras(text)) return TraceFormat::kNcclRas;
   if (is_json && (holds(text, "\"traceEvents\"") || holds(text, "\"ph\"")))
     return TraceFormat::kKineto;
-  if (holds(text, ":::MLLOG")) return TraceFormat::kMlperf;
+  // NVIDIA's scripts print descriptions of the run and of the system before the first record, and
+  // NCCL may print its messages there.
+  if (holds(text, ":::MLLOG") || holds(text, ":::SYSJSON") || holds(text, ":::DLPAL"))
+    return TraceFormat::kMlperf;
   if (holds(text, "NCCL INFO ") || holds(text, "NCCL version ")) return TraceFormat::kNcclLog;
   return std::nullopt;
 }

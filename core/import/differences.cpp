@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <cctype>
 #include <map>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -67,9 +68,22 @@ class Differences {
     std::vector<std::int64_t> ranks, starts, durations;
   };
 
+  /// Identifies a collective that is not a pack: the training step, the kind, the group, and the
+  /// index among the collectives of the step for which these are the same.
+  using ExchangeKey = std::tuple<std::int64_t, MeasuredKind, std::int32_t, std::int64_t>;
+
   void collect_packs() {
     for (const MeasuredRank& rank : run_.ranks) {
+      std::map<ExchangeKey, std::int64_t> counted;
       for (const MeasuredCollective& c : rank.collectives) {
+        if (c.pack < 0 && c.step >= 0 && c.duration_ns >= 0 && c.kind != MeasuredKind::kSend &&
+            c.kind != MeasuredKind::kReceive) {
+          ExchangeKey key{rank.steps[c.step].number, c.kind, c.group, 0};
+          std::get<3>(key) = counted[key]++;
+          Execution& one = exchanges_[key];
+          one.ranks.push_back(rank.rank);
+          one.starts.push_back(c.start_ns);
+        }
         if (c.pack < 0 || c.step < 0 || c.duration_ns < 0) continue;
         Execution& one = packs_[{c.pack, rank.steps[c.step].number}];
         one.ranks.push_back(rank.rank);
@@ -162,15 +176,23 @@ class Differences {
     // For each training step, the largest skew of its packs.
     std::map<std::int64_t, std::int64_t> skew_of_step;
     std::int64_t executions = 0;
-    for (const auto& [key, one] : packs_) {
+    const auto look_at = [&](const Execution& one, std::int64_t step) {
       if (one.starts.size() < 2 ||
           std::any_of(one.starts.begin(), one.starts.end(), [](auto t) { return t < 0; }))
-        continue;
+        return;
       const auto last = std::max_element(one.starts.begin(), one.starts.end());
+      const std::int64_t spread = *last - *std::min_element(one.starts.begin(), one.starts.end());
+      std::int64_t& skew = skew_of_step[step];
+      skew = std::max(skew, spread);
+      if (spread == 0) return;
       ++last_of[one.ranks[last - one.starts.begin()]];
       ++executions;
-      std::int64_t& skew = skew_of_step[key.second];
-      skew = std::max(skew, *last - *std::min_element(one.starts.begin(), one.starts.end()));
+    };
+    for (const auto& [key, one] : packs_) look_at(one, key.second);
+    for (const auto& [key, one] : exchanges_) {
+      // If the trace does not state the group of an exchange, assume that all ranks take part.
+      if (std::get<2>(key) >= 0 || one.starts.size() == run_.ranks.size())
+        look_at(one, std::get<0>(key));
     }
     if (executions == 0) return;
     std::vector<std::int64_t> skews;
@@ -189,7 +211,7 @@ class Differences {
                   "ranks wait up to {} per step for each other, but not for any rank in particular",
                   shown(skew)),
         fmt::format("rank {} is the last to start a collective in {} of {} cases; the wait in a "
-                    "step is the largest difference between the ranks' start times of a pack "
+                    "step is the largest difference between the ranks' start times of a collective "
                     "(stated: the median over {} steps)",
                     most->first, most->second, executions, skews.size()),
         skew);
@@ -298,6 +320,7 @@ class Differences {
   const Summary& predicted_;
   /// The executions; the key is the pack number and the training step.
   std::map<std::pair<std::int32_t, std::int64_t>, Execution> packs_;
+  std::map<ExchangeKey, Execution> exchanges_;
   std::vector<Difference> found_;
 };
 

@@ -1,7 +1,9 @@
 // Finds the names and sizes of gradients of a trace that has sizes of packs only: a shipped model
-// whose gradients form exactly these packs, or otherwise one gradient for each pack.
+// whose gradients form exactly these packs, or otherwise one gradient for each pack. Removes
+// gradients that are not reduced, and merges those of packs that DDP would not form.
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -85,9 +87,8 @@ bool packs_as_gradients(StepModel& model) {
   return true;
 }
 
-}  // namespace
-
-Expected<std::vector<std::string>> fit_gradients(StepModel& model, const ScenarioFacts& facts) {
+/// Returns the name, sizes and notes of fit_gradients() for a model all of whose gradients stay.
+Expected<std::vector<std::string>> fit_all(StepModel& model, const ScenarioFacts& facts) {
   if (model.gradients.empty() || (has_sizes(model) && !facts.requested_model))
     return std::vector<std::string>();
   // Models are compared by the sizes of packs, because the number of gradients alone does not
@@ -117,6 +118,63 @@ Expected<std::vector<std::string>> fit_gradients(StepModel& model, const Scenari
                "(tutti init --list, or a file), or profile with record_shapes=True",
                number);
   return problems.take();
+}
+
+/// Removes gradients that are in no pack, if other gradients are, such as those of embedding tables
+/// that are distributed over the ranks. Their computation becomes a part of the next layer whose
+/// gradients are reduced, or of the update. Returns the number of removed gradients.
+std::size_t drop_unreduced(StepModel& model) {
+  const auto reduced = [](const StepModel::Gradient& g) { return g.pack >= 0; };
+  const std::size_t all = model.gradients.size();
+  const auto kept = std::count_if(model.gradients.begin(), model.gradients.end(), reduced);
+  if (kept == 0 || kept == std::ssize(model.gradients)) return 0;
+  std::vector<bool> keeps(model.layers.size()), drops(model.layers.size());
+  std::vector<std::int32_t> place(all, -1);
+  std::int32_t next = 0;
+  for (std::size_t g = 0; g < all; ++g) {
+    const auto layer = static_cast<std::size_t>(model.gradients[g].layer);
+    (reduced(model.gradients[g]) ? keeps : drops)[layer] = true;
+    if (reduced(model.gradients[g])) place[g] = next++;
+  }
+  std::int64_t backward = 0, gap = 0;
+  for (std::size_t l = 0; l < model.layers.size(); ++l) {
+    StepModel::Layer& layer = model.layers[l];
+    if (keeps[l]) {
+      layer.backward_ns += std::exchange(backward, 0);
+      layer.gap_ns += std::exchange(gap, 0);
+    } else if (drops[l]) {
+      backward += std::exchange(layer.backward_ns, 0);
+      gap += std::exchange(layer.gap_ns, 0);
+    }
+  }
+  model.update_ns += backward;
+  model.forward_gap_ns += gap;
+  for (StepModel::Pack& pack : model.packs) {
+    for (std::int32_t& g : pack.gradients) g = place[g];
+  }
+  std::erase_if(model.gradients, [&](const StepModel::Gradient& g) { return !reduced(g); });
+  return all - model.gradients.size();
+}
+
+}  // namespace
+
+Expected<std::vector<std::string>> fit_gradients(StepModel& model, const ScenarioFacts& facts) {
+  auto notes = fit_all(model, facts);
+  if (!notes) return notes;
+  const std::size_t all = model.gradients.size();
+  if (const std::size_t dropped = drop_unreduced(model); dropped > 0)
+    notes->push_back(
+        fmt::format("{} of {} gradients are in no all-reduce of the trace; the scenario contains "
+                    "their computation, but does not reduce them",
+                    dropped, all));
+  // Several DDP modules in one model, for example, have a first bucket each.
+  const std::size_t kept = model.gradients.size();
+  if (model.has_buckets && !limits_of_packs(model) && packs_as_gradients(model))
+    notes->push_back(fmt::format(
+        "no bucket sizes of PyTorch DDP produce exactly the packs of the trace, so each "
+        "of the {} packs becomes one variable instead of its {} gradients in total",
+        model.packs.size(), kept));
+  return notes;
 }
 
 }  // namespace tutti::core

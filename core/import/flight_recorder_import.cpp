@@ -38,7 +38,7 @@ Expected<void> import_flight_recorder(ByteInput& input, const std::string& name,
     for (const FlightHeader::Group& g : header.groups) {
       const auto size = static_cast<std::int64_t>(g.ranks.size());
       groups[g.name] = {g.name, g.description, size > 0 ? size : -1, g.ranks};
-      run.world_size = std::max(run.world_size, size);
+      if (size > 0) run.world_size = std::max(run.world_size, size);
     }
     if (run.nccl_version.empty()) run.nccl_version = header.nccl_version;
   };

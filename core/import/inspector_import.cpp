@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <map>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -28,10 +29,13 @@ struct DumpedProcess {
 Expected<void> import_inspector(ByteInput& input, const std::string& name, MeasuredRun& run,
                                 const std::function<void(double)>& progress) {
   constexpr std::size_t kMaxProcesses = 1 << 16;
-  std::map<std::pair<std::string, std::int64_t>, DumpedProcess> processes;
+  // Identifies a process. RCCL's profiler states neither host nor process, so its ranks identify
+  // processes.
+  using Key = std::tuple<std::string, std::int64_t, std::int64_t>;
+  std::map<Key, DumpedProcess> processes;
   std::int64_t timed = 0, untimed = 0;
   const auto take = [&](const InspectorRecord& r) {
-    const auto key = std::pair(r.host, r.pid);
+    const Key key(r.host, r.pid, r.pid < 0 ? r.rank : -1);
     if (!processes.contains(key) && processes.size() >= kMaxProcesses) return;
     DumpedProcess& process = processes[key];
     if (r.ranks > process.ranks) process.ranks = r.ranks, process.rank = r.rank;
@@ -73,7 +77,7 @@ Expected<void> import_inspector(ByteInput& input, const std::string& name, Measu
   run.files.push_back(name);
   for (auto& [key, process] : processes) {
     run.world_size = std::max(run.world_size, process.ranks);
-    MeasuredRank& rank = rank_of(run, key.first, key.second, process.rank);
+    MeasuredRank& rank = rank_of(run, std::get<0>(key), std::get<1>(key), process.rank);
     if (rank.collectives.empty())
       rank.collectives = std::move(process.collectives);
     else

@@ -10,6 +10,35 @@
 #include "core/import/kineto_events.h"
 
 namespace tutti::core {
+namespace {
+
+/// Corrects which gradients belong to which pack. The host may begin to accumulate the first
+/// gradient of the next pack before it issues a pack, so times alone do not separate them. If the
+/// gradients, in the order in which they become ready, can be divided into packs of exactly the
+/// measured sizes, this division is used.
+void fit_packs_to_sizes(std::vector<MeasuredGradient>& gradients,
+                        const std::vector<MeasuredCollective*>& packs) {
+  std::vector<std::size_t> ends;  // for each pack, the index after its last gradient
+  std::size_t g = 0;
+  for (const MeasuredCollective* pack : packs) {
+    std::int64_t left = pack->bytes;
+    for (; left > 0 && g < gradients.size(); ++g) {
+      const std::int64_t item = gradients[g].type.bytes > 0 ? gradients[g].type.bytes : 4;
+      if (gradients[g].elements <= 0 || gradients[g].elements > left / item) return;
+      left -= gradients[g].elements * item;
+    }
+    if (left != 0) return;
+    ends.push_back(g);
+  }
+  g = 0;
+  for (std::size_t p = 0; p < ends.size(); ++p) {
+    for (; g < ends[p]; ++g) gradients[g].pack = static_cast<std::int32_t>(p);
+  }
+  if (packs.empty()) return;
+  for (; g < gradients.size(); ++g) gradients[g].pack = -1;
+}
+
+}  // namespace
 
 void RankTrace::Events::make_steps() {
   std::int64_t first = std::numeric_limits<std::int64_t>::max(),
@@ -248,6 +277,7 @@ void RankTrace::Events::fill_packs(std::size_t s, It grads, It grads_end, std::i
       step.gradients[next++].pack = packs;
     ++packs;
   }
+  fit_packs_to_sizes(step.gradients, of_step);
 }
 
 bool RankTrace::Events::inside_accumulation(std::int64_t time, std::int32_t thread) const {

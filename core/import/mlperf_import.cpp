@@ -59,6 +59,10 @@ class MlperfImport {
     if (key == "gradient_accumulation_steps") return number_into(accumulation_);
     if (key == "d_batch_size") return number_into(device_batch_);
     if (key == "train_samples") return number_into(samples_);
+    if (key == "submission_benchmark") {
+      is_packed_ = record.value == "bert";
+      return run_.counts.use(key);
+    }
     if (key == "submission_platform") {
       const auto [nodes, text] = platform_of(record.value);
       nodes_ = nodes;
@@ -101,8 +105,9 @@ class MlperfImport {
   }
 
   void add_rank() {
-    // The product of two numbers of a damaged log may overflow.
-    const std::int64_t batches = device_batch_ > 0 ? batch_ / device_batch_ : 0;
+    // The product of two numbers of a damaged log may overflow. BERT packs several sequences into
+    // one sample, and the global batch counts sequences, so it does not give the number of ranks.
+    const std::int64_t batches = device_batch_ > 0 && !is_packed_ ? batch_ / device_batch_ : 0;
     if (accumulation_ <= batches && batch_ % (device_batch_ * accumulation_) == 0) {
       run_.world_size = batches / accumulation_;
       if (nodes_ > 0 && run_.world_size % nodes_ == 0)
@@ -138,6 +143,7 @@ class MlperfImport {
   std::string name_;
   std::int64_t batch_ = 0, accumulation_ = 1, device_batch_ = 0, samples_ = 0, nodes_ = 0;
   std::string platform_;
+  bool is_packed_ = false;
   std::map<std::int64_t, double> throughputs_;                            ///< by step or epoch
   std::map<std::int64_t, std::pair<std::int64_t, std::int64_t>> epochs_;  ///< start and stop, ms
 };

@@ -40,6 +40,12 @@ class NcclLogImport {
     if (auto read = read_nccl_log(input, name_, take, run_.counts, progress); !read) return read;
     run_.format = "NCCL log";
     run_.files.push_back(name_);
+    // Ranks whose calls are not in the log count, too.
+    constexpr std::size_t kMaxIdleRanks = 1 << 12;
+    for (const auto& [gpu, largest] : largest_) {
+      if (run_.ranks.size() >= kMaxIdleRanks) break;
+      rank_of(run_, std::get<0>(gpu), std::get<1>(gpu), largest.second);
+    }
     for (auto& [key, choice] : choices_) run_.choices.push_back(choice);
     if (choices_.empty())
       run_.notes.push_back(
@@ -56,8 +62,10 @@ class NcclLogImport {
 
  private:
   using Process = std::tuple<std::string, std::int64_t>;
+  /// A GPU of a process, which may call NCCL for several GPUs.
+  using Gpu = std::tuple<std::string, std::int64_t, std::int64_t>;
   struct Communicator {
-    std::int64_t rank = -1, ranks = -1;
+    std::int64_t rank = -1, ranks = -1, device = -1;
     std::int32_t group = -1;
   };
 
@@ -67,6 +75,7 @@ class NcclLogImport {
     switch (line.kind) {
       case Kind::kVersion:
         if (run_.nccl_version.empty()) run_.nccl_version = line.text;
+        run_.is_rocm = run_.is_rocm || line.is_rccl;
         return run_.counts.use("version");
       case Kind::kCommunicator: return take_communicator(line, process);
       case Kind::kCollective: return take_collective(line, process);
@@ -94,11 +103,12 @@ class NcclLogImport {
     Communicator& made = communicators_[{process, line.communicator}];
     made.rank = line.rank;
     made.ranks = line.ranks;
+    made.device = line.device;
     // The log identifies a communicator by a pointer, which differs between processes. Therefore
     // all communicators of the same size form one group.
     made.group =
         group_index(run_, {fmt::format("communicator of {}", line.ranks), "", line.ranks, {}});
-    auto& [ranks, rank] = largest_[process];
+    auto& [ranks, rank] = largest_[{line.host, line.pid, line.device}];
     if (line.ranks >= ranks) ranks = line.ranks, rank = line.rank;
     run_.world_size = std::max(run_.world_size, line.ranks);
   }
@@ -110,14 +120,15 @@ class NcclLogImport {
     c.kind = measured_kind_of(line.name);
     c.type = nccl_type(line.data_type);
     std::int64_t ranks = line.ranks;
-    std::int64_t rank = -1;
+    std::int64_t rank = -1, device = line.device;
     if (communicator != communicators_.end()) {
       c.group = communicator->second.group;
       ranks = communicator->second.ranks;
+      device = communicator->second.device;
     } else if (ranks > 0) {
       c.group = group_index(run_, {fmt::format("communicator of {}", ranks), "", ranks, {}});
     }
-    if (const auto known = largest_.find(process); known != largest_.end())
+    if (const auto known = largest_.find({line.host, line.pid, device}); known != largest_.end())
       rank = known->second.second;
     if (c.type.bytes > 0) c.bytes = size_of_argument(c.kind, line.elements * c.type.bytes, ranks);
     if (c.bytes < 0)
@@ -159,7 +170,8 @@ class NcclLogImport {
       }
     }
     if (choice.ranks < 0) {
-      if (const auto known = largest_.find(process); known != largest_.end())
+      if (const auto known = largest_.find({line.host, line.pid, line.device});
+          known != largest_.end())
         choice.ranks = known->second.first;
       choice.bytes = size_of_argument(choice.kind, line.bytes, choice.ranks);
       if (choice.bytes < 0) choice.bytes = line.bytes;
@@ -180,8 +192,8 @@ class NcclLogImport {
   MeasuredRun& run_;
   std::string name_;
   std::map<std::pair<Process, std::string>, Communicator> communicators_;
-  std::map<Process, std::pair<std::int64_t, std::int64_t>>
-      largest_;  ///< for each process, the number of ranks of its largest communicator and its rank
+  std::map<Gpu, std::pair<std::int64_t, std::int64_t>>
+      largest_;  ///< for each GPU, the number of ranks of its largest communicator and its rank
                  ///< there
   std::map<std::pair<Process, std::int64_t>, LastCall> last_;
   std::map<std::pair<Process, std::int64_t>, std::size_t>

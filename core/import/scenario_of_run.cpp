@@ -260,7 +260,8 @@ class ScenarioWriter {
           model_.packs.size());
     else if (!model_.packs.empty())
       text += packs_text();
-    if (!run_.nccl_version.empty()) {
+    // On a single GPU, no collective uses NCCL.
+    if (!run_.nccl_version.empty() && (run_.world_size > 1 || run_.ranks.size() > 1)) {
       if (run_.is_rocm) {
         made_.notes.push_back(fmt::format(
             "the trace is from RCCL, which reports itself as NCCL {}; Tutti models RCCL as NCCL",
@@ -285,27 +286,10 @@ class ScenarioWriter {
   }
 
   std::string packs_text() {
-    std::vector<std::int64_t> bytes;
-    std::vector<std::size_t> buckets;
-    for (const StepModel::Gradient& g : model_.gradients)
-      bytes.push_back(g.elements *
-                      std::max<std::int64_t>(g.type.bytes, g.type.name.empty() ? 4 : 1));
-    bool in_order = true;
-    std::int32_t next = 0;
-    for (const StepModel::Pack& pack : model_.packs) {
-      buckets.push_back(pack.gradients.size());
-      for (const std::int32_t g : pack.gradients) in_order = in_order && g == next++;
-    }
-    const std::size_t unpacked = model_.gradients.size() - static_cast<std::size_t>(next);
-    if (unpacked > 0)
-      made_.notes.push_back(
-          fmt::format("{} of {} gradients are in no all-reduce of the trace; the scenario packs "
-                      "them with the other gradients",
-                      unpacked, model_.gradients.size()));
-    const std::optional<BucketLimits> known = bucket_limits(bytes, buckets);
+    const std::optional<BucketLimits> known = limits_of_packs(model_);
     const BucketLimits limits = known.value_or(BucketLimits());
     std::string text = fmt::format("  # Measured: {} packs a step.\n", model_.packs.size());
-    if (!known || !in_order) {
+    if (!known) {
       made_.notes.emplace_back(
           "no bucket sizes of PyTorch DDP produce exactly the packs of the trace; the scenario "
           "uses DDP's default sizes, which produce different packs");
@@ -462,6 +446,21 @@ std::optional<BucketLimits> bucket_limits(const std::vector<std::int64_t>& gradi
     return std::clamp(wanted, least, most);
   };
   return BucketLimits{nearest(kMiB, first_low, first_high), nearest(25 * kMiB, low, high)};
+}
+
+std::optional<BucketLimits> limits_of_packs(const StepModel& model) {
+  std::vector<std::int64_t> bytes;
+  for (const StepModel::Gradient& g : model.gradients)
+    bytes.push_back(g.elements * std::max<std::int64_t>(g.type.bytes, g.type.name.empty() ? 4 : 1));
+  std::vector<std::size_t> buckets;
+  std::int32_t next = 0;
+  for (const StepModel::Pack& pack : model.packs) {
+    buckets.push_back(pack.gradients.size());
+    for (const std::int32_t g : pack.gradients) {
+      if (g != next++) return std::nullopt;  // DDP reduces gradients in order
+    }
+  }
+  return bucket_limits(bytes, buckets);
 }
 
 std::string machine_with_gpu(const std::string& gpu, std::int64_t gpus_per_host) {

@@ -48,9 +48,11 @@ struct ScenarioOfRun {
 };
 
 /// If the trace lacks the names and sizes of gradients, takes them from a matching model in
-/// `facts`. If no model matches but packs have sizes, each pack becomes one gradient. Returns notes
-/// on the assumptions. ERRORS: the sizes are unknown (kMissing "--model"); the model that the user
-/// chose does not match (kConflict "--model"). `model` is then unchanged.
+/// `facts`. If no model matches but packs have sizes, each pack becomes one gradient. If some
+/// gradients are in packs, removes all others, and moves their computation. If PyTorch DDP would
+/// not form the packs, each pack becomes one gradient. Returns notes on the assumptions. ERRORS:
+/// the sizes are unknown (kMissing "--model"); the model that the user chose does not match
+/// (kConflict "--model"). `model` is then unchanged.
 Expected<std::vector<std::string>> fit_gradients(StepModel& model, const ScenarioFacts& facts);
 
 /// Returns a scenario (docs/scenarios.md) that describes a measured run. The scenario contains what
@@ -74,6 +76,10 @@ struct BucketLimits {
 /// bucket.
 std::optional<BucketLimits> bucket_limits(const std::vector<std::int64_t>& gradient_bytes,
                                           const std::vector<std::size_t>& buckets);
+
+/// Returns bucket limits with which PyTorch DDP would form the packs of a model; nullopt if no
+/// limits give these packs.
+std::optional<BucketLimits> limits_of_packs(const StepModel& model);
 
 /// Returns the name of the library machine that has these GPUs; empty if there is none.
 std::string machine_with_gpu(const std::string& gpu, std::int64_t gpus_per_host);

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
 #include <tuple>
 
@@ -86,6 +87,7 @@ void add_gradients(const Chosen& reference, StepModel& model) {
 
 struct Times {
   std::vector<std::int64_t> step, forward, forward_gap, backward, update;
+  std::vector<std::int64_t> all_layers, all_gaps;  ///< for each step, the sum over its layers
   std::vector<std::vector<std::int64_t>> layers, gaps, packs;
 };
 
@@ -124,12 +126,16 @@ void add_times(const Chosen& of, Times& times) {
         auto& of_layer = ready[g.layer];
         of_layer = std::max(of_layer, g.ready_ns);
       }
+      times.all_layers.push_back(0);
+      times.all_gaps.push_back(0);
       for (std::size_t l = 0; l < ready.size(); ++l) {
         // Gradients may become ready in another order than that of the layers. A negative time of a
         // layer is replaced by zero.
         const std::int64_t end = std::clamp(ready[l], before, std::max(before, step.end_ns));
         times.layers[l].push_back(computed(before, end));
         times.gaps[l].push_back(idle(before, end));
+        times.all_layers.back() += times.layers[l].back();
+        times.all_gaps.back() += times.gaps[l].back();
         before = end;
       }
       if (step.layers.empty())
@@ -147,6 +153,23 @@ void add_times(const Chosen& of, Times& times) {
     times.update.push_back(step.end_ns > last ? computed(last, step.end_ns) : 0);
     if (step.end_ns > last) forward_gap += idle(last, step.end_ns);
     times.forward_gap.push_back(forward_gap);
+  }
+}
+
+/// Scales the times of layers so that their sum is `sum`. The sum of the layers' medians differs
+/// from the median of the steps' sums: a gap that lies in another layer in each step is in the
+/// median of no layer, or in the medians of several layers.
+void scale_layers(std::vector<StepModel::Layer>& layers, std::int64_t StepModel::Layer::*time,
+                  std::int64_t sum) {
+  double before = 0;
+  for (const StepModel::Layer& layer : layers) before += static_cast<double>(layer.*time);
+  if (before <= 0) return;
+  double exact = 0;  // rounding the sums instead of the times keeps the total exact
+  std::int64_t given = 0;
+  for (StepModel::Layer& layer : layers) {
+    exact += static_cast<double>(layer.*time) / before * static_cast<double>(sum);
+    layer.*time = std::max<std::int64_t>(0, std::llround(exact) - given);
+    given += layer.*time;
   }
 }
 
@@ -215,6 +238,7 @@ MeasuredRun steps_of_run(const MeasuredRun& run, std::size_t from, std::size_t t
 
 StepModel step_model(const MeasuredRun& run) {
   StepModel model;
+  model.has_buckets = run.framework == "PyTorch";
   std::map<Signature, std::int64_t> how_often;
   std::vector<std::vector<std::vector<const MeasuredCollective*>>> packs;
   for (const MeasuredRank& rank : run.ranks) {
@@ -258,6 +282,8 @@ StepModel step_model(const MeasuredRun& run) {
     model.layers[l].backward_ns = upper_median(times.layers[l]);
     model.layers[l].gap_ns = upper_median(times.gaps[l]);
   }
+  scale_layers(model.layers, &StepModel::Layer::backward_ns, upper_median(times.all_layers));
+  scale_layers(model.layers, &StepModel::Layer::gap_ns, upper_median(times.all_gaps));
   for (std::size_t p = 0; p < model.packs.size() && p < times.packs.size(); ++p)
     model.packs[p].duration_ns = times.packs[p].empty() ? -1 : upper_median(times.packs[p]);
   return model;

@@ -63,6 +63,7 @@ struct StepModel {
   std::int64_t backward_ns = 0;     ///< time of the backward pass, including gaps
   std::int64_t update_ns = 0;       ///< time from when the last gradient is ready and the last pack
                                     ///< has ended, to the end of the step, without idle time
+  bool has_buckets = false;         ///< true if packs are the buckets of PyTorch DDP
   std::int64_t steps = 0;  ///< number of steps that the medians include, summed over all ranks
   std::int64_t other_steps = 0;  ///< number of steps that the medians exclude, because they have
                                  ///< other gradients or packs, summed over all ranks

@@ -7,12 +7,19 @@
 #include <utility>
 
 #include "core/base/file.h"
+#include "core/formats/byte_input.h"
 #include "core/measured/nccl_tests_reader.h"
 
 namespace tutti::core {
 namespace {
 
 std::string printed(double ratio) { return fmt::format("{:.3g}", ratio); }
+
+/// Inflates gzip data to at most 64 MiB, the limit of text files.
+Expected<std::string> inflated_text(std::string_view data, const std::string& path) {
+  constexpr std::size_t kLargest = std::size_t{64} << 20;
+  return all_bytes(*byte_input_of(data, path), kLargest, path);
+}
 
 }  // namespace
 
@@ -61,8 +68,9 @@ std::int64_t root_of(std::string_view written) {
 
 std::string collective_of_program(std::string_view program) {
   program.remove_prefix(program.rfind('/') + 1);  // npos + 1 is 0
-  if (program.ends_with("_perf")) program.remove_suffix(5);
-  return std::string(program);
+  // Some packages add a suffix to the name: "all_reduce_perf_mpi", "all_reduce_perf.exe".
+  const std::size_t suffix = program.find("_perf");
+  return std::string(program.substr(0, suffix));
 }
 
 void add_row(NcclTestsTable& table, NcclTestsRow row, Problems& problems) {
@@ -108,9 +116,29 @@ Expected<std::vector<NcclTestsTable>> parse_nccl_tests(std::string_view text,
 }
 
 Expected<std::vector<NcclTestsTable>> load_nccl_tests(const std::string& path) {
-  const Expected<std::string> text = read_text_file(path, TextSource::kAnything);
+  Expected<std::string> text = read_text_file(path, TextSource::kAnything);
+  if (text && text->starts_with("\x1f\x8b")) text = inflated_text(*text, path);
   if (!text) return tl::make_unexpected(text.error());
+  if (text->starts_with("\xFF\xFE") || text->starts_with("\xFE\xFF"))
+    return tl::make_unexpected(Error::request(
+        {ProblemCode::kUnsupported},
+        "this text is encoded in UTF-16; convert it to UTF-8 (iconv -f UTF-16 -t UTF-8)",
+        {path, 0, 0}));
   return parse_nccl_tests(*text, path);
+}
+
+std::string damaged_rows_note(const std::vector<NcclTestsTable>& tables) {
+  std::int64_t rows = 0;
+  Location first;
+  for (const NcclTestsTable& table : tables) {
+    if (rows == 0) first = table.first_damaged;
+    rows += table.damaged_rows;
+  }
+  if (rows == 0) return "";
+  return fmt::format(
+      "ignored {} damaged {} ({}:{}): the end of the row is missing, or a message is in the middle "
+      "of the row",
+      rows, rows == 1 ? "row" : "rows", first.file, first.line);
 }
 
 double busbw_factor(CollectiveKind kind, std::int64_t ranks) {

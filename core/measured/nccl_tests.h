@@ -76,9 +76,17 @@ struct NcclTestsTable {
     kWhole,  ///< `elements` counts the elements of all blocks
   };
   Sizes sizes = Sizes::kKnown;
-  bool is_osu = false;  ///< true if the log is of the OSU micro-benchmarks
-  bool is_mpi = false;  ///< true if the log states that MPI, and not NCCL, was measured
+  bool is_osu = false;     ///< true if the log is of the OSU micro-benchmarks
+  bool is_mpi = false;     ///< true if the log states that MPI, and not NCCL, was measured
+  bool has_chars = false;  ///< true if reductions of characters were read as reductions of floats
+  /// The number of rows that `rows` lacks because the log is truncated in the row, or because
+  /// another thread wrote a message into the row.
+  std::int64_t damaged_rows = 0;
+  Location first_damaged = {};
 };
+
+/// Returns a note on the damaged rows of tables; "" if there are none.
+std::string damaged_rows_note(const std::vector<NcclTestsTable>& tables);
 
 /// Returns the table with Sizes::kKnown: computes the sizes from the number of ranks. Rows whose
 /// size is not a whole number of blocks, or is too large, are omitted.
@@ -86,12 +94,12 @@ NcclTestsTable with_ranks(NcclTestsTable table, std::int64_t ranks);
 
 /// Parses the tables of a log. The log is the text that nccl-tests 2.0 to 2.19 and `tutti perf`
 /// print, the JSON that they write, or the text of the OSU micro-benchmarks. The text may contain
-/// other output between its lines, such as NCCL's own messages and the prefixes of mpirun and srun.
-/// ERRORS: the log has no table; a row is truncated or has invalid numbers; a bandwidth differs
-/// from bytes divided by time. Cost: proportional to the text.
+/// other output between its lines, such as NCCL's own messages, and the prefixes of launchers.
+/// ERRORS: the log has no table; a row other than the last line is truncated; a row has invalid
+/// numbers; a bandwidth differs from bytes divided by time. Cost: proportional to the text.
 Expected<std::vector<NcclTestsTable>> parse_nccl_tests(std::string_view text,
                                                        const std::string& file);
-/// Parses the tables of a file of at most 64 MiB.
+/// Parses the tables of a file of at most 64 MiB, which may be compressed with gzip.
 Expected<std::vector<NcclTestsTable>> load_nccl_tests(const std::string& path);
 
 /// Returns the collective that the table names; if it names none, the all-reduce. Checks that the
@@ -104,6 +112,11 @@ Expected<CollectiveKind> check_collective(const NcclTestsTable& table, std::int6
 /// collective at the rate algbw, each link carries data at the rate busbw. SOURCE:
 /// NVIDIA/nccl-tests doc/PERFORMANCE.md; src/gather.cu and src/scatter.cu for gather and scatter.
 double busbw_factor(CollectiveKind kind, std::int64_t ranks);
+
+/// Returns the type of a row. If the collective reduces nothing, only the number of bytes matters,
+/// and rows of types of one byte are changed to rows of a type that Tutti has. Returns nullopt for
+/// other types.
+std::optional<DataType> modelled_type(NcclTestsRow& row, CollectiveKind kind);
 
 /// Returns the type with this name in nccl-tests. Returns nullopt for types that Tutti does not
 /// reduce (int8, fp8, …).

@@ -24,12 +24,17 @@ struct LogWord {
   std::string_view text;
   int column = 1;
 };
-/// Returns the words of a line. Removes the prefix that a launcher adds to a line: "0:" (srun
-/// --label) or "[1,0]<stdout>:" (mpirun --tag-output), after which a space may be missing.
+/// Returns the words of a line without the prefixes that launchers add to lines, such as "0:" (srun
+/// --label), "[1,0]<stdout>:" (mpirun --tag-output) and time stamps. Colors of terminals are
+/// ignored. Columns are those of the whole line.
 std::vector<LogWord> log_words(std::string_view line);
+/// True if the text consists of digits and is not empty.
+bool all_digits(std::string_view text);
+/// Removes letters from the beginning of the first word, and the whole word if nothing is left.
+void cut_front(std::vector<LogWord>& words, std::size_t letters);
 
 /// Returns the collective that a program runs: "all_reduce" for
-/// "/opt/nccl-tests/build/all_reduce_perf".
+/// "/opt/nccl-tests/build/all_reduce_perf" and for "all_reduce_perf_mpi".
 std::string collective_of_program(std::string_view program);
 
 /// Returns the root of a row; 0 if the row has no root ("-1").

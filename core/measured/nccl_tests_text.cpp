@@ -16,11 +16,6 @@ namespace {
 
 using Word = LogWord;
 
-bool all_digits(std::string_view text) {
-  return !text.empty() &&
-         std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
-}
-
 /// The positions of the columns of one half of a table in a row.
 struct Half {
   bool in_place = false;
@@ -67,33 +62,38 @@ std::optional<Columns> read_titles(const std::vector<Word>& words,
   return columns;
 }
 
-/// Returns the length of a launcher's prefix in a word. The prefix is "[1,0]<stdout>:" of mpirun
-/// --tag-output, which may be followed by text without a space, or "0:" of srun --label.
-std::size_t prefix_of(std::string_view word) {
-  if (word.starts_with('[')) {
-    const std::size_t end = word.find(">:");
-    return end == std::string_view::npos ? 0 : end + 2;
+/// True if a program or a thread wrote a message into the middle of a row.
+bool has_message(const std::vector<Word>& words) {
+  for (std::size_t i = 1; i + 1 < words.size(); ++i) {
+    if (words[i].text != "NCCL") continue;
+    const std::string_view level = words[i + 1].text;
+    if (level == "INFO" || level == "WARN" || level == "TRACE") return true;
   }
-  return word.ends_with(':') && all_digits(word.substr(0, word.size() - 1)) ? word.size() : 0;
+  return false;
 }
 
-/// Removes letters from the beginning of the first word.
-void cut_front(std::vector<Word>& words, std::size_t letters) {
-  words.front().text.remove_prefix(letters);
-  words.front().column += static_cast<int>(letters);
-  if (words.front().text.empty()) words.erase(words.begin());
+/// True if the words are a line of nccl-tests' header that has lost its "#", as in text that was
+/// copied from a rendered Markdown page.
+bool is_bare_remark(const std::vector<Word>& words) {
+  const std::string_view first = words[0].text;
+  if (first == "nThread" || first == "out-of-place" || first == "in-place") return true;
+  if (first == "Rank") return words.size() > 4 && all_digits(words[1].text);
+  return first == "size" && words.size() > 2 && words[1].text == "count";
 }
 
 class TextReader {
  public:
   TextReader(std::string_view text, const std::string& file, Problems& problems)
-      : text_(text), file_(file), problems_(problems) {}
+      : text_(text), file_(file), problems_(&problems) {}
 
   std::vector<NcclTestsTable> read() {
-    for (std::size_t at = 0; at < text_.size() && !problems_.full();) {
+    for (std::size_t at = 0; at < text_.size() && !problems_->full();) {
       const std::size_t end = std::min(text_.find('\n', at), text_.size());
       ++line_;
-      read_line(log_words(text_.substr(at, end - at)));
+      if (end == text_.size())
+        read_last_line(log_words(text_.substr(at)));
+      else
+        read_line(log_words(text_.substr(at, end - at)));
       at = end + 1;
     }
     return std::move(tables_);
@@ -102,6 +102,22 @@ class TextReader {
  private:
   [[nodiscard]] Location at(const Word& word) const { return {file_, line_, word.column}; }
 
+  /// Reads a line that does not end with a line break. If the job was killed, this line may be a
+  /// part of a row, which is then omitted, unless it is the only row of its table.
+  void read_last_line(const std::vector<Word>& words) {
+    if (!columns_ || tables_.back().rows.empty()) return read_line(words);
+    Problems mistakes;
+    Problems* const all = std::exchange(problems_, &mistakes);
+    read_line(words);
+    problems_ = all;
+    if (!mistakes.empty()) add_damaged(words[0]);
+  }
+
+  void add_damaged(const Word& word) {
+    NcclTestsTable& table = tables_.back();
+    if (table.damaged_rows++ == 0) table.first_damaged = at(word);
+  }
+
   void read_line(std::vector<Word> words) {
     if (words.empty()) return;
     if (words.front().text.starts_with('#')) {
@@ -109,13 +125,22 @@ class TextReader {
       if (!words.empty()) read_remark(words);
       return;
     }
+    if (is_bare_remark(words)) return read_remark(words);
     if (columns_) read_row(words);
     read_message(words);
   }
 
   /// Reads a message from NCCL itself: "host:1:1 [0] NCCL INFO NCCL_ALGO set by environment to
   /// Ring", "NCCL version 2.18.3+cuda12.2".
+  ///
+  /// Also reads the command that started the program, which launchers and shells print before the
+  /// output of the program: "$ mpirun -np 16 ./build/all_gather_perf -b 8".
   void read_message(const std::vector<Word>& words) {
+    for (const Word& word : words) {
+      if (word.text.find("_perf") == std::string_view::npos) continue;
+      const std::string program = collective_of_program(word.text);
+      if (parse_collective(program)) collective_ = program;
+    }
     for (std::size_t i = 0; i + 2 < words.size(); ++i) {
       if (words[i].text == "NCCL" && words[i + 1].text == "version") set_version(words[i + 2].text);
       if (words[i].text.starts_with("NCCL_") && i + 5 < words.size() &&
@@ -246,6 +271,7 @@ class TextReader {
         !all_digits(words[c.count].text) || !is_type(words[c.type].text)) {
       return;
     }
+    if (has_message(words)) return add_damaged(words[c.size]);
     NcclTestsRow row;
     row.where = at(words[c.size]);
     const auto bytes = whole(words[c.size], "size");
@@ -257,7 +283,7 @@ class TextReader {
     if (c.redop && words.size() > *c.redop && words[*c.redop].text != "none")
       row.redop = words[*c.redop].text;
     if (c.root && words.size() > *c.root) row.root = root_of(words[*c.root].text);
-    const std::size_t before = problems_.size();
+    const std::size_t before = problems_->size();
     for (std::size_t h = 0; h < c.halves.size(); ++h) {
       const Half& half = c.halves[h];
       // In some tables, the titles announce a second half, but no row has it.
@@ -265,7 +291,7 @@ class TextReader {
       second_half_ = second_half_ || h > 0;
       (half.in_place ? row.in_place : row.out_of_place) = timing(words, half);
     }
-    if (problems_.size() == before) add_row(tables_.back(), std::move(row), problems_);
+    if (problems_->size() == before) add_row(tables_.back(), std::move(row), *problems_);
   }
 
   static bool is_type(std::string_view word) {
@@ -278,10 +304,10 @@ class TextReader {
   std::optional<NcclTestsTiming> timing(const std::vector<Word>& words, const Half& half) {
     const std::size_t last = std::max({half.time, half.algbw.value_or(0), half.busbw.value_or(0)});
     if (last >= words.size()) {
-      problems_.add({ProblemCode::kMissing, half.in_place ? "in-place time" : "out-of-place time"},
-                    {file_, line_, words.back().column},
-                    "the row ends before its {}; if the log is truncated, use a complete log",
-                    half_name(half));
+      problems_->add({ProblemCode::kMissing, half.in_place ? "in-place time" : "out-of-place time"},
+                     {file_, line_, words.back().column},
+                     "the row ends before its {}; if the log is truncated, use a complete log",
+                     half_name(half));
       return std::nullopt;
     }
     if (words[half.time].text == "N/A") return std::nullopt;
@@ -289,7 +315,7 @@ class TextReader {
     const auto number = [&](std::optional<std::size_t> column, const char* what, double most) {
       if (!column || words[*column].text == "N/A") return 0.0;
       return read_number(std::string(words[*column].text), at(words[*column]), what, 0, most,
-                         problems_)
+                         *problems_)
           .value_or(0);
     };
     timing.us = number(half.time, "time", kMaxLogUs);
@@ -309,14 +335,14 @@ class TextReader {
     const auto status =
         std::from_chars(word.text.data(), word.text.data() + word.text.size(), value).ec;
     if (status == std::errc() && value <= kMaxLogBytes) return value;
-    problems_.add({ProblemCode::kTooLarge, what}, at(word),
-                  "{}: {} exceeds the longest possible message", what, word.text);
+    problems_->add({ProblemCode::kTooLarge, what}, at(word),
+                   "{}: {} exceeds the longest possible message", what, word.text);
     return std::nullopt;
   }
 
   std::string_view text_;
   const std::string& file_;
-  Problems& problems_;
+  Problems* problems_;
   int line_ = 0;
   std::set<std::string> ranks_;
   RankList rank_list_;
@@ -331,18 +357,6 @@ class TextReader {
 };
 
 }  // namespace
-
-std::vector<LogWord> log_words(std::string_view line) {
-  std::vector<LogWord> words;
-  constexpr std::string_view kBlanks = " \t\r\v\f";
-  for (std::size_t at = line.find_first_not_of(kBlanks); at != std::string_view::npos;) {
-    const std::size_t end = std::min(line.find_first_of(kBlanks, at), line.size());
-    words.push_back({line.substr(at, end - at), static_cast<int>(at) + 1});
-    at = line.find_first_not_of(kBlanks, end);
-  }
-  if (!words.empty()) cut_front(words, prefix_of(words.front().text));
-  return words;
-}
 
 std::vector<NcclTestsTable> parse_nccl_tests_text(std::string_view text, const std::string& file,
                                                   Problems& problems) {

@@ -23,6 +23,18 @@ std::optional<DataType> data_type_of_nccl_name(std::string_view name) {
   return std::nullopt;
 }
 
+std::optional<DataType> modelled_type(NcclTestsRow& row, CollectiveKind kind) {
+  if (const auto type = data_type_of_nccl_name(row.type)) return type;
+  if (reduces(kind)) return std::nullopt;
+  for (const auto& [name, bytes] : {std::pair("float", 4), std::pair("half", 2)}) {
+    if (row.elements % bytes != 0) continue;
+    row.type = name;
+    row.elements /= bytes;
+    return data_type_of_nccl_name(name);
+  }
+  return std::nullopt;
+}
+
 std::string_view nccl_name(DataType type) {
   for (const NcclType& known : kNcclTypes) {
     if (known.type == type) return known.name;

@@ -133,11 +133,13 @@ class OsuReader {
   }
 
   /// Sets the type and the number of elements. Returns false for a size that no type of Tutti has.
-  bool set_elements(NcclTestsRow& row) const {
+  bool set_elements(NcclTestsRow& row) {
+    if (collective_->reduces && type_ == "int8") tables_.back().has_chars = true;
     row.type = type_;
-    // If nothing is reduced, only the number of bytes matters. Before 7.4, reductions were of
-    // floats.
-    if (!collective_->reduces || type_.empty())
+    // If nothing is reduced, only the number of bytes matters. Tutti has no type of one byte, so
+    // reductions of characters, the default from 7.1 on, are read as reductions of floats with the
+    // same number of bytes. Older releases reduce floats.
+    if (!collective_->reduces || type_.empty() || !data_type_of_nccl_name(type_))
       row.type = row.bytes % 4 == 0 ? "float" : row.bytes % 2 == 0 ? "half" : "";
     const auto type = data_type_of_nccl_name(row.type);
     const std::int64_t item = type ? size_of(*type).count() : 1;

@@ -16,16 +16,17 @@
 namespace tutti::core {
 namespace {
 
-/// Removes the rank and the extension from a file name: "a/b.3.et" becomes "a/b". Returns nullopt
-/// if the file name has another form.
-std::optional<std::string> without_rank(const std::string& path, std::string_view extension) {
+/// Removes the rank and the extension from a file name: "a/b.3.et" becomes "a/b.", "b_3.et" becomes
+/// "b_". Returns nullopt if the file name has another form.
+std::optional<std::string> before_rank(const std::string& path, std::string_view extension) {
   if (!path.ends_with(extension)) return std::nullopt;
   const std::string stem = path.substr(0, path.size() - extension.size());
-  const std::size_t dot = stem.rfind('.');
-  if (dot == std::string::npos || dot + 1 == stem.size() ||
-      stem.find_first_not_of("0123456789", dot + 1) != std::string::npos)
-    return std::nullopt;
-  return stem.substr(0, dot);
+  const std::size_t digits = stem.find_last_not_of("0123456789") + 1;  // npos + 1 is 0
+  if (digits == 0 || digits == stem.size()) return std::nullopt;
+  std::string prefix = stem.substr(0, digits);
+  const bool is_separated = std::string_view("._-").find(prefix.back()) != std::string_view::npos;
+  if (!is_separated && !prefix.ends_with("rank")) return std::nullopt;
+  return prefix;
 }
 
 /// The endings of files of one rank, after its number.
@@ -43,7 +44,7 @@ tl::unexpected<Error> fail(ProblemKind kind, const std::string& path, const std:
 /// The files of a trace, and their format.
 struct FoundFiles {
   GraphFormat format = GraphFormat::kChakra;
-  std::string prefix, ending;  ///< for a file per rank: <prefix>.<rank><ending>
+  std::string prefix, ending;  ///< for a file per rank: <prefix><rank><ending>
   [[nodiscard]] bool is_one_file() const { return ending.empty(); }
 };
 
@@ -51,15 +52,15 @@ Expected<FoundFiles> find(const std::string& path) {
   FoundFiles found;
   std::string first = path;
   for (const std::string_view ending : kEndings) {
-    const std::string prefix = without_rank(path, ending).value_or(exists(path) ? "" : path);
-    if (prefix.empty() || !exists(fmt::format("{}.0{}", prefix, ending))) continue;
+    const std::string prefix = before_rank(path, ending).value_or(exists(path) ? "" : path + ".");
+    if (prefix.empty() || !exists(fmt::format("{}0{}", prefix, ending))) continue;
     found.prefix = prefix;
     found.ending = ending;
-    first = fmt::format("{}.0{}", prefix, ending);
+    first = fmt::format("{}0{}", prefix, ending);
     break;
   }
   if (found.is_one_file() && !exists(path)) {
-    const std::string rank_0 = fmt::format("{}.0.et", without_rank(path, ".et").value_or(path));
+    const std::string rank_0 = fmt::format("{}0.et", before_rank(path, ".et").value_or(path + "."));
     return fail({ProblemCode::kMissing, "ExecutionTrace.path"}, path,
                 fmt::format("{} does not exist; hint: give the path of a GOAL file, or of a Chakra "
                             "trace without \".<rank>.et\"",
@@ -79,6 +80,13 @@ Expected<FoundFiles> find(const std::string& path) {
   return found;
 }
 
+std::int64_t number_of_files(const FoundFiles& found) {
+  if (found.is_one_file()) return 1;
+  std::int64_t ranks = 0;
+  while (exists(fmt::format("{}{}{}", found.prefix, ranks, found.ending))) ++ranks;
+  return ranks;
+}
+
 Expected<ExecutionGraph> read_ranks(const GraphFiles& files, const FoundFiles& found,
                                     RecordCounts* counts) {
   RankFiles all;
@@ -91,9 +99,9 @@ Expected<ExecutionGraph> read_ranks(const GraphFiles& files, const FoundFiles& f
     all.file = [&](std::int64_t) { return files.path; };
   } else {
     all.file = [&](std::int64_t rank) {
-      return fmt::format("{}.{}{}", found.prefix, rank, found.ending);
+      return fmt::format("{}{}{}", found.prefix, rank, found.ending);
     };
-    while (exists(all.file(all.ranks))) ++all.ranks;
+    all.ranks = number_of_files(found);
   }
   return found.format == GraphFormat::kPytorch ? read_pytorch_graph(all, counts)
                                                : read_chakra_graph(all, counts);
@@ -118,6 +126,11 @@ std::optional<GraphFormat> recognise_graph(std::string_view first_bytes) {
   if (is_pytorch_trace(first_bytes)) return GraphFormat::kPytorch;
   if (is_chakra(first_bytes)) return GraphFormat::kChakra;
   return std::nullopt;
+}
+
+std::int64_t number_of_graph_files(const std::string& path) {
+  const auto found = find(path);
+  return found ? number_of_files(*found) : 0;
 }
 
 Expected<std::shared_ptr<const ExecutionGraph>> read_graph(const GraphFiles& files,

@@ -23,8 +23,9 @@ std::optional<GraphFormat> recognise_graph(std::string_view first_bytes);
 struct GraphFiles {
   /// The path of the trace. A GOAL schedule (text or binary) or a workload of SimAI or AICB is one
   /// file. A Chakra trace or an execution trace of PyTorch has a file for each rank, and `path` is
-  /// then the path of one of these files, with or without the suffix ".<rank>.et" or
-  /// ".<rank>.json". A single file of PyTorch without such a suffix is the trace of all ranks.
+  /// then the path of one of these files, or the part of this path before ".<rank>.et" or
+  /// ".<rank>.json". Files may also be named "…_<rank>.json", "…-<rank>.json" or
+  /// "…rank<rank>.json". A single file of PyTorch with another name is the trace of all ranks.
   std::string path;
   /// For Chakra: the path of a JSON file with the ranks of each communicator whose name (pg_name)
   /// occurs in nodes: {"<name>": [ranks…]}. Empty if nodes name no communicators.
@@ -37,6 +38,9 @@ struct GraphFiles {
 /// `counts` is not null, the numbers of used and unused records of the files are added to it.
 Expected<std::shared_ptr<const ExecutionGraph>> read_graph(const GraphFiles& files,
                                                            RecordCounts* counts = nullptr);
+
+/// Returns the number of files of the trace with this path; 0 if there is no such trace.
+std::int64_t number_of_graph_files(const std::string& path);
 
 /// Reads a GOAL schedule from any input, without checking that it can be executed. Error messages
 /// use `name` as the name of the input.

@@ -173,6 +173,15 @@ class GraphImport {
                         options_.files.front()),
             {file, 0, 0}));
     }
+    const std::int64_t found = core::number_of_graph_files(options_.files.front());
+    if (found > 0 && found < std::ssize(options_.files))
+      return tl::make_unexpected(Error::request(
+          {ProblemCode::kConflict},
+          fmt::format("{} files were given, but only {} of them are files of this trace; hint: the "
+                      "names of the files must end in the rank, from 0 on: trace.0.json, "
+                      "trace.1.json, …",
+                      options_.files.size(), found),
+          {options_.files.front(), 0, 0}));
     return {};
   }
 

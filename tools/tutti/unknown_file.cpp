@@ -92,6 +92,13 @@ Error wrong_file(const std::string& path, std::string_view first_bytes) {
   if (first_bytes.starts_with("\xFF\xFE") || first_bytes.starts_with("\xFE\xFF"))
     return error("this text is encoded in UTF-16; convert it to UTF-8 (iconv -f UTF-16 -t UTF-8)");
   if (first_bytes.starts_with("PK\x03\x04")) return error("this is a ZIP archive; unpack it");
+  constexpr std::size_t kTarMagic = 257;
+  if (first_bytes.size() > kTarMagic && first_bytes.substr(kTarMagic).starts_with("ustar"))
+    return error("this is a tar archive; unpack it, and name its files");
+  if (first_bytes.starts_with("\x28\xB5\x2F\xFD"))
+    return error("this file is compressed with zstd; decompress it (zstd -d), or use gzip");
+  if (first_bytes.starts_with("\xFD\x37zXZ") || first_bytes.starts_with("BZh"))
+    return error("this file is compressed with xz or bzip2; decompress it, or use gzip");
   if (path.ends_with(".nsys-rep") || path.ends_with(".qdrep"))
     return error(
         "this is a report of Nsight Systems; export it with nsys export --type sqlite "

@@ -99,6 +99,28 @@ TEST(Differences, WaitingDoesNotCountAsTransfer) {
   EXPECT_THAT(found[0].evidence, HasSubstr("6 of 6"));
 }
 
+/// Ranks also wait for each other in collectives that do not reduce gradients.
+TEST(Differences, RanksMayWaitInExchanges) {
+  Sample sample;
+  sample.predict(milliseconds(2), milliseconds(2));
+  for (MeasuredRank& rank : sample.run.ranks) {
+    for (int s = 0; s < 3; ++s) {
+      MeasuredCollective& c = rank.collectives.emplace_back();
+      c.kind = MeasuredKind::kAllToAll;
+      c.step = s;
+      c.pack = -1;
+      c.start_ns = s * 20 * kMs + (rank.rank == 1 ? 6 : 1) * kMs;
+      c.end_ns = s * 20 * kMs + 7 * kMs;
+      c.duration_ns = c.end_ns - c.start_ns;
+    }
+  }
+  const auto found = sample.find();
+  ASSERT_EQ(kinds_of(found), std::vector{Kind::kLateRank});
+  EXPECT_EQ(found[0].effect, milliseconds(5));
+  EXPECT_THAT(found[0].what, HasSubstr("for rank 1"));
+  EXPECT_THAT(found[0].evidence, HasSubstr("3 of 3"));
+}
+
 TEST(Differences, ATraceOfOneRankCannotDistinguishWaitingFromTransfer) {
   Sample sample(1);
   sample.predict(milliseconds(1), milliseconds(2));

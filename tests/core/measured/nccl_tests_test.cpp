@@ -130,15 +130,83 @@ TEST(NcclTests, ConcatenatedLogsAreSeparateTables) {
 }
 
 TEST(NcclTests, IgnoresPrefixesOfLaunchers) {
-  for (const std::string prefix : {"[1,0]<stdout>:", "[1,0]<stdout>: ", "0: ", "12: "}) {
+  for (const std::string prefix : {"[1,0]<stdout>:",
+                                   "[1,0]<stdout>: ",
+                                   "0: ",
+                                   "12: ",
+                                   "[1,mpirank:0,algo-1]<stdout>:",
+                                   "[prterun-node0-42@1,0]<stdout>: ",
+                                   "[0] ",
+                                   "[rank0]:",
+                                   "[default0]:",
+                                   "node0: ",
+                                   "    ",
+                                   "(head, rank=0, pid=3808) [1,0]<stdout>:",
+                                   "[pod/launcher-x7z/launcher] ",
+                                   "launcher-1  | ",
+                                   "2025-03-04T12:00:00.123456789Z ",
+                                   "2025-03-04T12:00:00Z [1,0]<stdout>:",
+                                   "[2025-03-04 12:00:00] ",
+                                   "2025-03-04 12:00:00,123 ",
+                                   "Mar  4 12:00:00 ",
+                                   "12:00:00.5 ",
+                                   "Tue Mar  4 12:00:00 2025<stdout>:",
+                                   "> ",
+                                   "\x1b[32m",
+                                   "2025-03-04T12:00:00Z \x1b[36;1m",
+                                   "gpu-17: 0: ",
+                                   "\xC2\xA0 "}) {
     std::string text = prefix;
     for (const char c : std::string(kModern)) text += c == '\n' ? "\n" + prefix : std::string(1, c);
     const auto tables = parsed(text);
     ASSERT_THAT(tables, SizeIs(1)) << prefix;
     EXPECT_EQ(tables[0].ranks, 4) << prefix;
+    EXPECT_EQ(tables[0].run.hosts, 1) << prefix;
     ASSERT_THAT(tables[0].rows, SizeIs(2)) << prefix;
     EXPECT_EQ(tables[0].rows[1].out_of_place->us, 83.20) << prefix;
+    EXPECT_EQ(tables[0].rows[1].where, (Location{"log", 13, static_cast<int>(prefix.size()) + 6}))
+        << prefix;
   }
+}
+
+TEST(NcclTests, ReadsTextThatHasLostItsNumberSigns) {
+  // Markdown renders the lines of the header as headings.
+  for (const std::string log : {kModern, kOld}) {
+    std::string text;
+    for (std::size_t i = 0; i < log.size(); ++i) {
+      if (log[i] != '#' || (i > 0 && log[i - 1] != '\n')) text += log[i];
+    }
+    const auto tables = parsed(text);
+    ASSERT_THAT(tables, SizeIs(1)) << text;
+    EXPECT_EQ(tables[0].ranks, log == kModern ? 4 : 2);
+    EXPECT_EQ(tables[0].run.gpus_of_thread, log == kModern ? 4 : 1);
+  }
+}
+
+TEST(NcclTests, ACommandNamesTheCollective) {
+  const std::string titles = "# size count type redop root time algbw busbw #wrong\n";
+  const auto tables = parsed("$ mpirun -np 4 ./build/all_gather_perf -b 8\n" + titles +
+                             "4194304 262144 float none -1 100 41.94 31.46 0\n"
+                             "+ /opt/reduce_scatter_perf_mpi -b 8\n" +
+                             titles + "4194304 262144 float sum -1 100 41.94 31.46 0\n");
+  ASSERT_THAT(tables, SizeIs(2));
+  EXPECT_EQ(tables[0].collective, "all_gather");
+  EXPECT_EQ(tables[1].collective, "reduce_scatter");
+  EXPECT_EQ(check_collective(tables[0], 4), CollectiveKind::kAllGather);
+}
+
+TEST(NcclTests, LeavesOutRowsInWhichAMessageLies) {
+  const auto tables = parsed(
+      "# size count type redop root time algbw busbw #wrong\n"
+      "1024 256 float sum -1 21.36 0.05 0.07 0\n"
+      "2048 512 float sum -1 21.node1:9:44 [1] NCCL INFO Channel 00/0 : 9[1] -> 10[2] via P2P\n"
+      "36 0.05 0.07 0\n"
+      "4096 1024 float sum -1 22.36 0.18 0.27 0\n");
+  ASSERT_THAT(tables, SizeIs(1));
+  EXPECT_THAT(tables[0].rows, SizeIs(2));
+  EXPECT_EQ(tables[0].damaged_rows, 1);
+  EXPECT_EQ(tables[0].first_damaged, (Location{"log", 3, 1}));
+  EXPECT_THAT(damaged_rows_note(tables), testing::HasSubstr("1 damaged row (log:3)"));
 }
 
 TEST(NcclTests, ReadsColumnsByTheirTitles) {
@@ -254,11 +322,23 @@ TEST(NcclTests, HeadersAndMessagesStateReleaseAndVariables) {
   EXPECT_EQ(both[1].run.nccl_version, "");
 }
 
+TEST(NcclTests, LeavesOutATruncatedLastRow) {
+  const std::string text = kModern;
+  const std::size_t row = text.find("     4194304");
+  for (std::size_t length = row + 40; length < row + 75; ++length) {
+    const auto tables = parsed(text.substr(0, length));
+    ASSERT_THAT(tables, SizeIs(1)) << length;
+    EXPECT_THAT(tables[0].rows, SizeIs(1)) << length;
+    EXPECT_EQ(tables[0].damaged_rows, 1) << length;
+    EXPECT_EQ(tables[0].first_damaged.line, 13) << length;
+  }
+}
+
 TEST(NcclTests, RefusesTruncatedRowsAtTheirEnd) {
   const std::string text = kModern;
   const std::size_t row = text.find("     4194304");
   for (std::size_t length = row + 40; length < row + 75; ++length) {
-    const auto cut = parse_nccl_tests(text.substr(0, length), "log");
+    const auto cut = parse_nccl_tests(text.substr(0, length) + "\n# a later line\n", "log");
     ASSERT_FALSE(cut) << length;
     // A row that is cut inside a number ends with a shorter number. Then the columns contradict
     // each other, or columns are missing.
@@ -328,6 +408,19 @@ TEST(NcclTests, AcceptsBothNamesOfTypes) {
   }
   EXPECT_EQ(data_type_of_nccl_name("uint64"), DataType::kInt64);
   EXPECT_FALSE(data_type_of_nccl_name("f8e4m3"));
+}
+
+TEST(NcclTests, OnlyReductionsDependOnTheType) {
+  NcclTestsRow row;
+  row.bytes = row.elements = 4096;
+  row.type = "uint8";
+  NcclTestsRow reduced = row, odd = row;
+  EXPECT_EQ(modelled_type(reduced, CollectiveKind::kAllReduce), std::nullopt);
+  EXPECT_EQ(modelled_type(row, CollectiveKind::kAllGather), DataType::kFloat32);
+  EXPECT_EQ(row.type, "float");
+  EXPECT_EQ(row.elements, 1024);
+  odd.elements = 4095;
+  EXPECT_EQ(modelled_type(odd, CollectiveKind::kBroadcast), std::nullopt);
 }
 
 }  // namespace

@@ -65,6 +65,20 @@ TEST(OsuLog, SizesOfBlocksAreThoseOfAllRanksWhenTheirNumberIsKnown) {
   EXPECT_EQ(check_collective(scatter, 4), CollectiveKind::kReduceScatter);
 }
 
+TEST(OsuLog, ReductionsOfCharactersAreThoseOfFloats) {
+  const auto tables = parsed(
+      "# OSU MPI Allreduce Latency Test v7.1\n"
+      "# Datatype: MPI_CHAR.\n"
+      "# Size       Avg Latency(us)\n"
+      "1 10.0\n2 10.0\n4 10.25\n1024 12.5\n");
+  ASSERT_THAT(tables, SizeIs(1));
+  EXPECT_TRUE(tables[0].has_chars);
+  ASSERT_THAT(tables[0].rows, SizeIs(3));  // no type has one byte
+  EXPECT_EQ(tables[0].rows[2].type, "float");
+  EXPECT_EQ(tables[0].rows[2].elements, 256);
+  EXPECT_FALSE(parsed("# OSU MPI Allreduce Latency Test v5.8\n4 10.25\n")[0].has_chars);
+}
+
 TEST(OsuLog, FailedValidationsAreWrongResults) {
   const auto tables = parsed(
       "# OSU MPI Broadcast Latency Test v7.1\n"

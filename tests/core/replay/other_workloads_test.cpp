@@ -11,6 +11,7 @@
 #include "core/replay/graph_reader.h"
 #include "tests/support/clusters.h"
 #include "tests/support/problems.h"
+#include "tests/support/program.h"
 
 namespace tutti::core {
 namespace {
@@ -318,6 +319,26 @@ TEST(PytorchTrace, CallsAreTheCollectivesOfEachRank) {
   EXPECT_EQ(graph.ranks[0].messages[0].bytes, 256);
   EXPECT_EQ(counts.used().at("call of allreduce"), 4);
   EXPECT_EQ(counts.ignored().at("wait or init"), 4);
+}
+
+TEST(PytorchTrace, TheRankMayFollowAnUnderscoreOrAHyphen) {
+  const test::TemporaryFolder files;
+  const std::string text = R"({"schema": "1.0.1", "nodes": [
+    {"name": "record_param_comms", "id": 2, "rf_id": 1, "inputs":
+      [[[5, 6, 0, 100, 4, "cuda:0"]], 151, 945940, 0, "allreduce", [], []]}]})";
+  for (const std::string prefix : {"et_", "et-", "et.", "et_rank"}) {
+    std::string path;
+    for (const char* rank : {"0", "2", "1"}) path = files.write(prefix + rank + ".json", text);
+    EXPECT_EQ(number_of_graph_files(path), 3) << prefix;
+    const auto graph = read_graph({path, ""});
+    ASSERT_TRUE(graph) << graph.error().message();
+    EXPECT_EQ((*graph)->ranks.size(), 3u) << prefix;
+    EXPECT_EQ((*graph)->collectives.size(), 1u) << prefix;
+  }
+  // A number that is a part of the name is not a rank.
+  EXPECT_EQ(number_of_graph_files(files.write("resnet0.json", text)), 1);
+  EXPECT_EQ(number_of_graph_files(files.write("resnet50.json", text)), 1);
+  EXPECT_EQ(number_of_graph_files(files.file("missing")), 0);
 }
 
 TEST(PytorchTrace, OneTraceIsExecutedByAllRanks) {

@@ -37,9 +37,7 @@ class LogReader {
     for (const std::string& path : options_.logs) {
       const auto tables = core::load_nccl_tests(path);
       if (!tables) return failed(tables);
-      for (const NcclTestsTable& table : *tables) {
-        if (auto added = add(table); !added) return failed(added);
-      }
+      if (auto added = add(*tables); !added) return failed(added);
     }
     return finish();
   }
@@ -47,9 +45,7 @@ class LogReader {
   Expected<MeasuredTables> read(const std::string& log, const std::string& name) {
     const auto tables = core::parse_nccl_tests(log, name);
     if (!tables) return failed(tables);
-    for (const NcclTestsTable& table : *tables) {
-      if (auto added = add(table); !added) return failed(added);
-    }
+    if (auto added = add(*tables); !added) return failed(added);
     return finish();
   }
 
@@ -79,6 +75,14 @@ class LogReader {
                          : ", and rows of data types that are not modelled:";
     for (const std::string& type : types_) text += " " + type;
     return text;
+  }
+
+  Expected<void> add(const std::vector<NcclTestsTable>& tables) {
+    if (const std::string text = core::damaged_rows_note(tables); !text.empty()) note(text);
+    for (const NcclTestsTable& table : tables) {
+      if (auto added = add(table); !added) return failed(added);
+    }
+    return {};
   }
 
   Expected<void> add(const NcclTestsTable& logged) {
@@ -123,7 +127,7 @@ class LogReader {
     return {};
   }
 
-  Expected<void> add(const NcclTestsRow& row, const nccl::Predictor& predictor,
+  Expected<void> add(NcclTestsRow row, const nccl::Predictor& predictor,
                      nccl::CalibratedTable& table) {
     const auto& timing = row.out_of_place ? row.out_of_place : row.in_place;
     if (!timing) return {};
@@ -148,7 +152,7 @@ class LogReader {
                                            nccl::kMaxMeasuredBytes, row.bytes),
                                row.where));
     }
-    const auto type = core::data_type_of_nccl_name(row.type);
+    const auto type = core::modelled_type(row, table.kind);
     if (!type) {
       types_.insert(row.type);
       return {};
@@ -173,6 +177,12 @@ class LogReader {
                                  "the hosts of this log have different numbers of ranks; measure "
                                  "with the same number of ranks on each host",
                                  table.where));
+      if (run.hosts == 1 && run.ranks_of_host == 1)
+        return tl::make_unexpected(core::Error::request(
+            {ProblemCode::kUnsupported, "ranks"},
+            "the log lists a single GPU, which does not communicate; run the benchmark on all GPUs "
+            "(-g N, or nccl-tests that was built with MPI=1, started by mpirun or srun)",
+            table.where));
       requested.nodes = static_cast<std::int32_t>(run.hosts);
       requested.gpus = static_cast<std::int32_t>(run.ranks_of_host);
     } else {
@@ -214,9 +224,13 @@ class LogReader {
     return all;
   }
 
-  [[nodiscard]] Expected<void> check_gpu(const NcclTestsTable& table,
-                                         const nccl::System& system) const {
+  [[nodiscard]] Expected<void> check_gpu(const NcclTestsTable& table, const nccl::System& system) {
     const nccl::KnownGpu* const gpu = nccl::find_gpu(table.run.device);
+    if (gpu == nullptr && !table.run.device.empty())
+      note(
+          fmt::format("{} was measured on GPUs that Tutti does not know ({}); they are calibrated "
+                      "as the GPUs of {}",
+                      place(table.where), table.run.device, options_.nccl.cluster));
     if (gpu == nullptr || gpu->generation == system.generation) return {};
     return tl::make_unexpected(core::Error::request(
         {ProblemCode::kConflict, "--cluster"},

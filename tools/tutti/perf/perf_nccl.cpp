@@ -77,6 +77,8 @@ Expected<std::map<std::int64_t, double>> measured(const NcclPerfRequest& request
   }
   if (times.empty()) return tl::make_unexpected(refused);
   if (wrong > 0) notes.push_back(fmt::format("ignored {} rows with wrong results", wrong));
+  if (std::string note = core::damaged_rows_note(tables); !note.empty())
+    notes.push_back(std::move(note));
   return times;
 }
 
