@@ -102,6 +102,7 @@ TableFacts facts_of(Record record) {
   facts.config = record.text("config").empty() ? facts.table_id : record.text("config");
   facts.collective = record.required("collective");
   facts.gpu_model = record.required("gpu_model");
+  facts.nearest_gpu_model = record.text("nearest_gpu_model");
   facts.ranks = record.count("n_ranks");
   facts.nodes = record.count("nodes");
   facts.gpus_per_node = record.count("gpus_per_node");
@@ -121,6 +122,7 @@ TableFacts facts_of(Record record) {
   if (const auto links = intra.number("links_per_gpu"))
     facts.links_per_gpu = static_cast<std::int64_t>(*links);
   facts.link_gb_per_s = intra.number("link_gbytes_dir");
+  facts.pcie_gb_per_s = intra.number("pcie_gbytes_dir");
   Record inter = record.inside("inter_node");
   facts.nics_per_node = inter.count("nics_per_node");
   facts.nic_gbps = inter.number("nic_gbps");

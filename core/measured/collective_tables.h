@@ -23,7 +23,8 @@ struct TableFacts {
                        ///< table
   std::string collective;
   std::string gpu_model;
-  std::string intra;  ///< links inside a node: "NVLink4+NVSwitch", "PCIe gen4", …
+  std::string nearest_gpu_model;  ///< the most similar GPU with parameters, if `gpu_model` has none
+  std::string intra;              ///< links inside a node: "NVLink4+NVSwitch", "PCIe gen4", …
   std::string nic_type;
   std::string version;  ///< release of NCCL
   std::string dtype;
@@ -34,6 +35,8 @@ struct TableFacts {
   std::int64_t gpus_per_node = 0;
   std::optional<std::int64_t> links_per_gpu;
   std::optional<double> link_gb_per_s;
+  std::optional<double> pcie_gb_per_s;  ///< payload rate of a GPU's PCIe link, as NCCL computes it;
+                                        ///< nullopt: that of the GPU's own connector
   std::int64_t nics_per_node = 0;
   std::optional<double> nic_gbps;
   std::int64_t devices_per_card = 1;  ///< EFA devices or ports that one card of `nics_per_node` has

@@ -38,9 +38,13 @@ std::optional<Transport> transport_of(const std::string& nic_type) {
   return std::nullopt;
 }
 
+/// True if NVLink bridges connect the GPUs, which are PCIe cards, in pairs.
+bool is_bridged(const TableFacts& facts) { return has(facts.intra, "bridge"); }
+
 std::optional<Inside> inside_of(const TableFacts& facts) {
   if (facts.gpus_per_node == 1) return Inside::kAlone;
   if (facts.nvswitch || has(facts.intra, "NVSwitch")) return Inside::kNvswitch;
+  if (is_bridged(facts)) return facts.gpus_per_node == 2 ? Inside::kPairs : Inside::kPcie;
   if (has(facts.intra, "all-to-all")) return Inside::kPairs;
   if (has(facts.intra, "cube mesh")) return Inside::kCubeMesh;
   if (has(facts.intra, "PCIe")) return Inside::kPcie;
@@ -92,9 +96,19 @@ Expected<TableSystem> system_of(const TableFacts& facts) {
   if (has(facts.gpu_model, "MI3") || has(facts.version, "RCCL"))
     return cannot({ProblemCode::kUnsupported, "gpu_model"},
                   "AMD GPUs use RCCL, a different library with its own choices");
+  if (gpu == nullptr && !facts.nearest_gpu_model.empty()) {
+    gpu = nccl::find_gpu(facts.nearest_gpu_model);
+    s.nearest_gpu = true;
+    if (gpu == nullptr)
+      return cannot(
+          {ProblemCode::kUnknownName, "nearest_gpu_model"},
+          fmt::format("the model has no parameters for the GPU {}", facts.nearest_gpu_model));
+  }
   if (gpu == nullptr)
     return cannot({ProblemCode::kUnknownName, "gpu_model"},
-                  fmt::format("the model has no parameters for the GPU {}", facts.gpu_model));
+                  fmt::format("the model has no parameters for the GPU {}; nearest_gpu_model can "
+                              "state the most similar GPU that it has parameters for",
+                              facts.gpu_model));
   if (facts.nodes < 1 || facts.gpus_per_node < 1 || facts.ranks < 2 || facts.nodes > 1'000'000 ||
       facts.gpus_per_node > 1'000)
     return cannot({ProblemCode::kMissing, "n_ranks"},
@@ -124,6 +138,14 @@ Expected<TableSystem> system_of(const TableFacts& facts) {
     return cannot({ProblemCode::kUnsupported, "intra"},
                   fmt::format("GPUs connected by \"{}\" are not modelled", facts.intra));
   s.inside = *inside;
+  const bool bridged = is_bridged(facts);
+  s.card = s.card || bridged;
+  if (facts.pcie_gb_per_s) {
+    if (!is_rate(*facts.pcie_gb_per_s))
+      return cannot({ProblemCode::kInvalid, "pcie_gbytes_dir"},
+                    fmt::format("no PCIe link has {} GB/s", *facts.pcie_gb_per_s));
+    s.pcie_gb_per_s = *facts.pcie_gb_per_s;
+  }
   const bool nvlink = s.inside != Inside::kAlone && s.inside != Inside::kPcie;
   if (nvlink && (!facts.links_per_gpu || !facts.link_gb_per_s))
     return cannot({ProblemCode::kMissing, "links_per_gpu"}, "the NVLinks of a GPU are missing");
@@ -135,11 +157,15 @@ Expected<TableSystem> system_of(const TableFacts& facts) {
                               *facts.link_gb_per_s));
   s.nvlinks = nvlink ? static_cast<int>(*facts.links_per_gpu) : 0;
   s.nvlink_gb_per_s = nvlink ? *facts.link_gb_per_s : 0;
-  if (s.inside == Inside::kPairs && s.gpus < 4) s.gpus_of_machine = 4;
+  // `links_per_gpu` is that of the whole machine. NCCL removes GPUs that do not take part, and the
+  // NVLinks to them.
+  constexpr int kGpusOfPairs = 4;
+  if (s.inside == Inside::kPairs && !bridged && s.gpus < kGpusOfPairs)
+    s.nvlinks = s.nvlinks * (s.gpus - 1) / (kGpusOfPairs - 1);
   if (facts.nics_per_node > kMaxParts)
     return cannot({ProblemCode::kTooLarge, "nics_per_node"},
                   fmt::format("{} network cards in a node", facts.nics_per_node));
-  if (has(facts.gpu_model, "GB200") && s.inside == Inside::kNvswitch) {
+  if (gpu->model == GpuModel::kGb200 && s.inside == Inside::kNvswitch) {
     s.nics = static_cast<int>(facts.nics_per_node);
     join_racks(s);
   } else {

@@ -9,13 +9,15 @@ namespace {
 
 // SOURCE: developer.nvidia.com/cuda-gpus for compute capabilities, and vendors' data sheets for
 // NVLink and PCIe. CPUs: DGX A100 and HGX A100 systems have AMD CPUs; DGX-1, DGX H100 and DGX B200
-// have Intel CPUs; superchips have Arm CPUs.
+// have Intel CPUs; superchips have Arm CPUs. T4 and A10 have no NVLink, but are the nearest models
+// of boards with the same chips that have NVLink bridges: RTX 2080 Ti (two links of 25 GB/s) and
+// A40 or RTX A6000 (four links, 56.25 GB/s).
 constexpr KnownGpu kGpus[] = {
     {"P100", GpuModel::kP100, GpuGeneration::kPascal, 60, 20, 12, HostCpu::kIntel, {2, 10, 3}},
     {"V100", GpuModel::kV100, GpuGeneration::kVolta, 70, 25, 12, HostCpu::kIntel, {2, 10, 3}},
-    {"T4", GpuModel::kT4, GpuGeneration::kTuring, 75, 0, 12, HostCpu::kIntel, {2, 10, 3}},
+    {"T4", GpuModel::kT4, GpuGeneration::kTuring, 75, 25, 12, HostCpu::kIntel, {2, 10, 3}},
     {"A100", GpuModel::kA100, GpuGeneration::kAmpere, 80, 25, 24, HostCpu::kAmd, {2, 18, 3}},
-    {"A10", GpuModel::kA10, GpuGeneration::kAmpere, 86, 0, 24, HostCpu::kAmd, {2, 18, 3}},
+    {"A10", GpuModel::kA10, GpuGeneration::kAmpere, 86, 14.0625, 24, HostCpu::kAmd, {2, 18, 3}},
     {"RTX 4090", GpuModel::kRtx4090, GpuGeneration::kAda, 89, 0, 24, HostCpu::kAmd, {2, 18, 3}},
     {"L40", GpuModel::kL40, GpuGeneration::kAda, 89, 0, 24, HostCpu::kAmd, {2, 18, 3}},
     {"L40S", GpuModel::kL40s, GpuGeneration::kAda, 89, 0, 24, HostCpu::kAmd, {2, 18, 3}},

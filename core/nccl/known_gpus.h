@@ -13,7 +13,7 @@ struct KnownGpu {
   GpuModel model;
   GpuGeneration generation;
   int compute_capability;
-  double nvlink_gb_per_s;  ///< data-sheet rate of one NVLink, per direction
+  double nvlink_gb_per_s;  ///< data-sheet rate of one NVLink, per direction; 0: no NVLink
   double pcie_gb_per_s;    ///< payload rate of the GPU's PCIe connection, as NCCL computes it
   HostCpu cpu;             ///< the CPU that machines with this GPU usually have
   Version usual_version;   ///< the NCCL release that was current when this GPU's tables were

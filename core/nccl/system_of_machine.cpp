@@ -211,6 +211,12 @@ Expected<System> system_of(const Machine& machine, int nodes, std::optional<int>
   const Nvlinks nvlinks(
       machine, s.gpus,
       nvlink_gb_per_s(gpu->compute_capability) / std::max(1.0, gpu->nvlink_gb_per_s));
+  if (nvlinks.gb_per_s() > 0 && gpu->nvlink_gb_per_s == 0)
+    return wrong(
+        {ProblemCode::kConflict, "Device.gpu_model"},
+        fmt::format("{} has no NVLink, but the machine connects GPU {} over NVLink; correct "
+                    "the model or the links",
+                    to_string(model), part(machine, first).name));
   s.card = nvlinks.gb_per_s() == 0;
   s.inside = nvlinks.inside();
   s.nvlink_gb_per_s = gpu->nvlink_gb_per_s;

@@ -68,18 +68,14 @@ static_assert(kGpu[kGpuFigures - 1].name != nullptr && kHost[kHostFigures - 1].n
 /// nearest generation.
 constexpr const char* kGenerations[] = {"volta", "ampere", "hopper", "blackwell"};
 constexpr std::size_t kGenerationCount = std::size(kGenerations);
-constexpr const char* kTransports[] = {"verbs", "efa",   "efa_copies", "slingshot",
-                                       "tcpx",  "tcpxo", "tcp"};
+constexpr const char* kTransports[] = {"verbs", "efa", "slingshot", "tcpx", "tcpxo", "tcp"};
 constexpr std::size_t kTransportCount = std::size(kTransports);
 constexpr const char* kReleases[] = {"until_2_21", "since_2_22"};
-constexpr std::size_t kEfaRow = 1, kEfaCopiesRow = 2;
-/// The first parameters of a network are its latencies. EFA without RDMA has the latencies of EFA.
-constexpr std::size_t kLatencies = static_cast<std::size_t>(NetFigure::kHopSimple) + 1;
 
 /// The index at which each kind of parameters begins.
 constexpr std::size_t kGpuBegin = 0;
 constexpr std::size_t kNetBegin = kGpuBegin + kGenerationCount * kGpuFigures;
-constexpr std::size_t kPcieBegin = kNetBegin + kTransportCount * kNetFigures - kLatencies;
+constexpr std::size_t kPcieBegin = kNetBegin + kTransportCount * kNetFigures;
 constexpr std::size_t kHostBegin = kPcieBegin + kPcieFigures;
 constexpr std::size_t kReleaseBegin = kHostBegin + kHostFigures;
 constexpr std::size_t kSharpBegin = kReleaseBegin + std::size(kReleases) * kReleaseFigures;
@@ -108,7 +104,8 @@ std::size_t row(GpuGeneration generation) {
 }
 
 /// Returns the row of a transport. InfiniBand and RoCE have the same row, because they use the same
-/// cards and verbs.
+/// cards and verbs. So do all generations of EFA; without RDMA, data passes through host memory,
+/// which is a limit of PCIe (PcieFigure::kThroughHost).
 std::size_t row(Transport transport) {
   switch (transport) {
     case Transport::kNone:
@@ -118,21 +115,19 @@ std::size_t row(Transport transport) {
     case Transport::kEfaV1:
     case Transport::kEfaV2:
     case Transport::kEfaV3:
-    case Transport::kEfaV4: return 1;
-    case Transport::kEfaCopies: return 2;
-    case Transport::kSlingshot: return 3;
-    case Transport::kTcpx: return 4;
-    case Transport::kTcpxo: return 5;
-    case Transport::kTcp: return 6;
+    case Transport::kEfaV4:
+    case Transport::kEfaCopies: return 1;
+    case Transport::kSlingshot: return 2;
+    case Transport::kTcpx: return 3;
+    case Transport::kTcpxo: return 4;
+    case Transport::kTcp: return 5;
   }
   return 0;
 }
 
 /// Returns the index of a network's parameter.
 constexpr std::size_t net_index(std::size_t row, NetFigure figure) {
-  const auto f = static_cast<std::size_t>(figure);
-  if (row == kEfaCopiesRow && f < kLatencies) row = kEfaRow;
-  return kNetBegin + row * kNetFigures + f - (row >= kEfaCopiesRow ? kLatencies : 0);
+  return kNetBegin + row * kNetFigures + static_cast<std::size_t>(figure);
 }
 
 }  // namespace
@@ -149,9 +144,8 @@ Parameters Parameters::initial() {
       {0.6, 2.5, 2.5, 20, 40, 60, 0.78, 0.6, 20, 0.68, 2, 40, 1.5, 0.8, 1500, 6.6, 8.4, 8.4, 7}};
   constexpr double kNetStart[kTransportCount][kNetFigures] = {
       {5, 8, 20, 0.96, 2, 25, 2, 0.01, 0.95, 0.5}, {19, 23, 34, 0.96, 1, 8, 5, 0.01, 0.9, 5},
-      {0, 0, 0, 0.4, 1, 3, 5, 0.01, 0.9, 5},       {7, 20, 25, 0.9, 1, 10, 3, 0.05, 0.7, 8},
-      {40, 50, 80, 0.6, 1, 10, 5, 0.01, 0.9, 5},   {40, 50, 80, 0.9, 1, 10, 5, 0.01, 0.9, 5},
-      {40, 50, 80, 0.5, 0.5, 3, 10, 0.01, 0.8, 5}};
+      {7, 20, 25, 0.9, 1, 10, 3, 0.05, 0.7, 8},    {40, 50, 80, 0.6, 1, 10, 5, 0.01, 0.9, 5},
+      {40, 50, 80, 0.9, 1, 10, 5, 0.01, 0.9, 5},   {40, 50, 80, 0.5, 0.5, 3, 10, 0.01, 0.8, 5}};
   constexpr double kHostStart[kHostFigures] = {3};
   constexpr double kPcieStart[kPcieFigures] = {1.0, 4, 0.7, 0.5, 3, 0.8};
   constexpr double kReleaseStart[std::size(kReleases)][kReleaseFigures] = {{0.8, 0.7}, {0.2, 0.2}};
@@ -167,7 +161,7 @@ Parameters Parameters::initial() {
       add(kGenerations[g], kGpu[f], kGpuStart[g][f], "gpu");
   }
   for (std::size_t t = 0; t < kTransportCount; ++t) {
-    for (std::size_t f = t == kEfaCopiesRow ? kLatencies : 0; f < kNetFigures; ++f)
+    for (std::size_t f = 0; f < kNetFigures; ++f)
       add(kTransports[t], kNet[f], kNetStart[t][f], "net");
   }
   for (std::size_t f = 0; f < kPcieFigures; ++f) add("pcie", kPcie[f], kPcieStart[f]);

@@ -108,11 +108,19 @@ inline double through_pcie_one_way(const System& s) {
   return cards_in_use(s) * s.pcie_gb_per_s * kOfPayload;
 }
 
+/// True if data between a GPU and a network card is copied to host memory on its way. EFA without
+/// RDMA cannot access the memory of GPUs.
+inline bool through_host(const System& s) {
+  return !s.gpudirect || s.transport == Transport::kEfaCopies;
+}
+
 /// Returns the limit in GB/s per direction that PCIe sets for the network cards of a node that
-/// sends and receives at the same time.
+/// sends and receives at the same time. If several GPUs share a card, data enters the node through
+/// one GPU and leaves it through another, so that the PCIe link of a GPU carries one direction.
 inline double through_pcie(const System& s, const Parameters& p) {
   const double all = cards_in_use(s) * s.pcie_gb_per_s;
-  if (!s.gpudirect) return all * p.of(PcieFigure::kThroughHost);
+  if (through_host(s))
+    return s.gpus > s.nics ? through_pcie_one_way(s) : all * p.of(PcieFigure::kThroughHost);
   if (s.card) return all * p.of(PcieFigure::kShare);
   // Blades for Slingshot have no PCIe switch between GPU and card.
   if (s.transport == Transport::kSlingshot) return all * p.of(PcieFigure::kToCard);

@@ -10,16 +10,6 @@
 namespace tutti::core::nccl {
 namespace {
 
-/// Returns the number of channels between two ranks of different nodes. SOURCE: NVIDIA/nccl
-/// src/graph/paths.cc, ncclTopoComputeP2pChannels.
-int far_channels(const Communicator& comm) {
-  int channels = 1;
-  while (channels < comm.channels) channels *= 2;
-  int per_peer = 2;
-  while (per_peer > 1 && per_peer * comm.ranks > 4 * channels) per_peer /= 2;
-  return per_peer;
-}
-
 /// Returns the number of channels of a message inside a node. Up to 2.21, channels are added until
 /// no channel has more than 4 MiB. In later releases, the channels are first divided among the
 /// ranks; then channels are added until no channel has more than 16 MiB. SOURCE: NVIDIA/nccl
@@ -38,12 +28,15 @@ int near_channels(double bytes, const Communicator& comm) {
   return channels;
 }
 
-/// Returns the total data-sheet rate in GB/s of the NVLinks over which a GPU sends. Except in a
-/// cube mesh, a GPU sends over all its NVLinks. In a cube mesh, only links to participating GPUs
-/// count, and only one link if there is a single peer.
+/// Returns the total data-sheet rate in GB/s of the NVLinks over which a GPU sends. Over
+/// NVSwitches, a GPU sends over all its NVLinks. If NVLinks connect the GPUs directly, only links
+/// to the peers count: with a single peer, those to this peer. In a cube mesh, a single peer has
+/// one link.
 double nvlinks_between(const System& s, const Communicator& comm, CollectiveKind kind) {
-  if (s.inside != Inside::kCubeMesh) return s.nvlink_of_gpu();
   const bool one_peer = kind == CollectiveKind::kSendReceive;
+  if (s.inside == Inside::kPairs && one_peer)
+    return s.nvlink_of_gpu() / std::max(1, s.pairs_of_machine());
+  if (s.inside != Inside::kCubeMesh) return s.nvlink_of_gpu();
   const double links =
       one_peer ? 1 : std::min<double>(s.nvlinks, nvlinks_of_rings(s, comm.graphs.ring));
   return links * s.nvlink_gb_per_s;
@@ -82,6 +75,8 @@ Prediction predict_sends(const System& s, const Communicator& comm, CollectiveKi
   const int ranks = comm.ranks;
   const int gpus = comm.ranks_of_node();
   const bool far = comm.nodes > 1;
+  const int per_peer =
+      comm.p2p.per_peer;  // number of channels between two ranks of different nodes
   const double size = static_cast<double>(bytes);
   const bool pcie = s.inside == Inside::kPcie;
   const double links =
@@ -122,7 +117,7 @@ Prediction predict_sends(const System& s, const Communicator& comm, CollectiveKi
   };
   const auto across = [&](double of_node, double of_gpu, double of_pair, int peers) {
     if (!far) return;
-    const double of_channel = of_pair / far_channels(comm);
+    const double of_channel = of_pair / per_peer;
     narrowest.add(peers * per_message(s, comm.nodes, of_channel, false, p),
                   "messages that a CPU handles");
     made.hops += far_latency(s, NetFigure::kHopSimple, p) + s.sockets.overlay_us +
@@ -133,8 +128,8 @@ Prediction predict_sends(const System& s, const Communicator& comm, CollectiveKi
     // other networks, the connections to all peers are in use at the same time, up to the number of
     // channels.
     const double connections = s.sockets.thread_gb_per_s > 0
-                                   ? far_channels(comm) * std::min(gpus, peers)
-                                   : gpus * std::min(far_channels(comm) * peers, comm.p2p.channels);
+                                   ? per_peer * std::min(gpus, peers)
+                                   : gpus * std::min(per_peer * peers, comm.p2p.channels);
     cards = std::min(cards, through_pcie(s, p));
     const char* const limit = limit_of_node(s, cards, connections);
     cards = std::min(cards, through_connections(s, connections));
@@ -145,7 +140,7 @@ Prediction predict_sends(const System& s, const Communicator& comm, CollectiveKi
     double channel = p.of(s.transport, NetFigure::kPeerChannel);
     if (s.sockets.thread_gb_per_s == 0 && s.sockets.connection_gb_per_s > 0)
       channel = std::min(channel, s.sockets.connection_gb_per_s);
-    const double of_channels = far_channels(comm) * channel;
+    const double of_channels = per_peer * channel;
     narrowest.add(of_pair / (of_channels * kPerUs), "channels between two ranks");
   };
   made.hops = gpus > 1 ? near_hop : 0;

@@ -96,6 +96,21 @@ TEST(NcclTables, MetadataStateTheProcessesAndThreadsThatCallNccl) {
   EXPECT_THAT(system_of(f)->assumed, testing::Not(testing::Contains("a process for every GPU")));
 }
 
+TEST(NcclTables, OfUnknownGpusMayStateTheNearestModel) {
+  TableFacts f = facts();
+  f.gpu_model = "GB300";
+  EXPECT_THAT(refusal(f), ElementsAre("unknown-name gpu_model"));
+  f.nearest_gpu_model = "GB200";
+  const auto made = system_of(f);
+  ASSERT_TRUE(made) << made.error().message();
+  EXPECT_EQ(made->system.generation, GpuGeneration::kBlackwell);
+  EXPECT_TRUE(made->system.nearest_gpu);
+  f.nearest_gpu_model = "Voodoo 2";
+  EXPECT_THAT(refusal(f), ElementsAre("unknown-name nearest_gpu_model"));
+  f.gpu_model = "H100";
+  EXPECT_FALSE(system_of(f)->system.nearest_gpu) << "the parameters of H100 are known";
+}
+
 TEST(NcclTables, StateWhyTheyAreNotModelled) {
   const auto with = [](auto change) {
     TableFacts f = facts();

@@ -1,0 +1,63 @@
+// Networks whose cards cannot access the memory of GPUs: data passes through host memory. Predicted
+// times are compared with times that were published for EC2's P3dn and G4dn, whose EFA has no RDMA.
+
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+
+#include "core/nccl/search/uniform_graphs.h"
+#include "core/nccl/system_of_machine.h"
+#include "core/nccl/time/prediction.h"
+#include "tests/support/clusters.h"
+#include "tests/support/shipped.h"
+
+namespace tutti::core::nccl {
+namespace {
+
+System two_of(const std::string& machine, std::optional<int> gpus = {}) {
+  const auto system = system_of(*test::shipped_machine(machine), 2, gpus, {});
+  EXPECT_TRUE(system) << system.error().message();
+  return system.value_or(System());
+}
+
+/// Returns the predicted time in ms of an all-reduce with the protocol Simple.
+double ms(const System& system, Algorithm algorithm, std::int64_t bytes) {
+  const auto comm = uniform_communicator(system, {2, 10, 3}, {});
+  EXPECT_TRUE(comm) << comm.error().message();
+  const auto parameters = Parameters::load(test::source_folder() + "/scenarios");
+  EXPECT_TRUE(parameters) << parameters.error().message();
+  const Choice choice{algorithm, Protocol::kSimple, comm->channels, 512, 0};
+  return predict(system, *comm, {Function::kAllReduce, bytes}, choice, *parameters).us() / 1e3;
+}
+
+// SOURCE: NVIDIA/nccl-tests issue 22: 1 GB over two P3dn, 134 ms with trees, 268 ms with rings.
+TEST(HostCopies, TwoP3dnTakeThePublishedTimes) {
+  const System p3dn = two_of("ec2-p3dn-24xlarge");
+  ASSERT_EQ(p3dn.transport, Transport::kEfaCopies);
+  EXPECT_NEAR(ms(p3dn, Algorithm::kTree, 1 << 30) / 134, 1, 0.3);
+  EXPECT_NEAR(ms(p3dn, Algorithm::kRing, 1 << 30) / 268, 1, 0.3);
+}
+
+// SOURCE: aws-samples/aws-do-eks: 1 GiB over two G4dn with one GPU each, 345 ms.
+TEST(HostCopies, BothDirectionsShareThePcieLinkOfASingleGpu) {
+  const System g4dn = two_of("ec2-g4dn-metal", 1);
+  EXPECT_NEAR(ms(g4dn, Algorithm::kRing, 1 << 30) / 345, 1, 0.15);
+}
+
+TEST(HostCopies, EnterANodeThroughOneGpuAndLeaveItThroughAnother) {
+  System one = two_of("dgx1-v100", 1);
+  System eight = two_of("dgx1-v100");
+  for (System* s : {&one, &eight}) {
+    s->nics = 1;
+    s->nic_gb_per_s = 50;
+    s->gpudirect = false;
+  }
+  const std::int64_t bytes = 1 << 30;
+  // A ring of two ranks sends `bytes`, one of 16 ranks sends 15/8 of them.
+  const double of_one = ms(one, Algorithm::kRing, bytes);
+  const double of_eight = ms(eight, Algorithm::kRing, bytes) / (15.0 / 8);
+  EXPECT_GT(of_one, 1.8 * of_eight);
+}
+
+}  // namespace
+}  // namespace tutti::core::nccl
