@@ -203,8 +203,8 @@ class TimelineView : public QWidget {
   std::vector<std::size_t> region_rows_;  ///< the rows of the region's lines, sorted
   /// The keys of the lines at which the region begins and ends; either may be the upper one.
   std::string region_begin_, region_end_;
-  mutable std::optional<std::vector<SpanId>> readable_;  ///< of readable_spans(); nullopt: must be
-                                                         ///< computed again
+  /// The result of readable_spans(); nullopt: must be computed again.
+  mutable std::optional<std::vector<SpanId>> readable_;
   /// The key of the current line, which was last clicked or reached by keys.
   std::string line_at_hand_;
   std::optional<std::size_t> piece_of_path_;
