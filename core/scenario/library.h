@@ -32,8 +32,10 @@ class Library {
 
   /// `folder` has the folders machines/, models/, layer_times/, links/ and algorithms/.
   explicit Library(std::string folder) : folder_(std::move(folder)) {}
-  /// Creates a library that consists of the texts `sent` and reads no files.
-  explicit Library(std::vector<File> sent) : sent_(std::move(sent)) {}
+  /// Creates a library whose machines, models and other named files are the texts `sent`. `folder`
+  /// has the parameters of NCCL's times; empty: NCCL's times are not predicted.
+  explicit Library(std::vector<File> sent, std::string folder = {})
+      : folder_(std::move(folder)), sent_(std::move(sent)) {}
 
   /// Returns the path of the file that `name` means, if it is written in the file `from`; nullopt
   /// if there is no such file. A name with a '/' or an extension is a path, relative to the folder

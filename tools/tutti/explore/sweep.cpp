@@ -26,6 +26,7 @@
 #include "core/explore/strategy_alternatives.h"
 #include "core/explore/sweep_plot.h"
 #include "core/explore/sweep_reuse.h"
+#include "core/scenario/library_folder.h"
 #include "real/worker/run_limits.h"
 #include "sim/simulator.h"
 #include "sim/sweep/evaluator.h"
@@ -56,7 +57,7 @@ Expected<std::vector<std::string>> notes_on(SweepStore& store,
                                             const std::vector<std::int64_t>& points) {
   const auto files = store.files();
   if (!files) return failed(files);
-  const core::Library library(*files);
+  const core::Library library(*files, core::library_folder());
   const auto set = settings_of(store.info().set);
   if (!set) return failed(set);
   std::vector<std::pair<std::string, std::size_t>> notes;
