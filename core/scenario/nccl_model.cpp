@@ -187,8 +187,8 @@ std::string capped_note(const std::vector<const nccl::CollectiveTime*>& times) {
       "the model predicted a time below the lower bound for {} of {} NCCL collectives (the time "
       "that {} needs for the bytes of the collective), so these times were raised to the bound "
       "(capped_at_bound). "
-      "Please report this with the scenario: the model is wrong, or the machine file has a link "
-      "that is too slow",
+      "The machine file may have a link that is too slow, or a calibration may contain times that "
+      "the links do not allow; otherwise, the model is wrong: please report this with the scenario",
       capped, times.size(), (*first)->time.capped_at);
 }
 

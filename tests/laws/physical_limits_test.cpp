@@ -375,7 +375,7 @@ TEST(PhysicalLimitsTogether, PredictedTimesBelowALinksLimitAreRaisedToIt) {
   const core::Summary summary = summary_of(starved);
   EXPECT_EQ(test::took(summary.last_packs().front()), time.whole());
   EXPECT_EQ(summary.info().packs.front().capped_at, time.time.capped_at);
-  EXPECT_THAT(summary.info().notes, testing::Contains(testing::HasSubstr("Please report this")));
+  EXPECT_THAT(summary.info().notes, testing::Contains(testing::HasSubstr("please report this")));
   for (const core::LinkRecord& link : summary.busiest_links())
     EXPECT_LE(link.busy, summary.length()) << link.name;
 }

@@ -193,8 +193,10 @@ class Printer {
                ? ""
                : "# The model predicted a time below the lower bound (the time that a link "
                  "needs for the bytes) for these rows, so the times of these rows were raised to "
-                 "the bound. Please report this: the model is wrong, or the machine file has a "
-                 "link that is too slow:\n" +
+                 "the bound. The machine file may have a link that is too slow, or a calibration "
+                 "may "
+                 "contain times that the links do not allow; otherwise, the model is wrong: please "
+                 "report this:\n" +
                      out;
   }
 
