@@ -88,7 +88,7 @@ TEST(Init, WorksForEveryShippedModelMachineAndAlgorithm) {
     EXPECT_EQ(o.status, 0) << line << ": " << o.err;
   }
   EXPECT_EQ(counts["models:"], 35);
-  EXPECT_EQ(counts["machines:"], 21);
+  EXPECT_EQ(counts["machines:"], 24);
   EXPECT_EQ(counts["links:"], 17);
 }
 
