@@ -10,7 +10,7 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
+#include <ranges>
 #include <utility>
 
 #include <fmt/ranges.h>
@@ -188,6 +188,11 @@ class Logs {
 
   Expected<void> add(const std::vector<std::string>& paths) {
     for (const std::string& path : paths) add(path);
+    if (times_.empty() && !types_.empty()) {
+      const auto& [type, where] = *types_.begin();
+      problems_.add({ProblemCode::kUnsupported, "type"}, where,
+                    "no row has a data type that Tutti reduces: Tutti does not reduce {}", type);
+    }
     if (!problems_.empty()) return problems_.take();
     if (wrong_rows_ > 0)
       experiments_.notes.push_back(fmt::format(
@@ -196,7 +201,7 @@ class Logs {
     if (!types_.empty())
       experiments_.notes.push_back(
           fmt::format("rows of data types that Tutti does not reduce were ignored: {}",
-                      fmt::join(types_, ", ")));
+                      fmt::join(types_ | std::views::keys, ", ")));
     if (has_chars_)
       experiments_.notes.emplace_back(
           "a log has reductions of characters (MPI_CHAR); they are simulated as reductions of "
@@ -243,7 +248,7 @@ class Logs {
   bool add(NcclTestsRow row, CollectiveKind kind, const std::string& path) {
     const auto type = modelled_type(row, kind);
     if (!type) {
-      types_.insert(row.type);
+      types_.emplace(row.type, row.where);
       return true;
     }
     const std::int64_t elements =
@@ -321,7 +326,7 @@ class Logs {
   std::map<OfOneKind, LoggedTimes> times_;
   Problems problems_;
   std::int64_t wrong_rows_ = 0;
-  std::set<std::string> types_;
+  std::map<std::string, Location> types_;  ///< types that Tutti does not reduce: the first row
   bool has_chars_ = false;
   bool ranks_known_ = true, ranks_assumed_ = false;
 };

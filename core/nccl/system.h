@@ -97,8 +97,11 @@ struct System {
   bool card = false;  ///< true if GPUs are PCIe cards, so that traffic to the network and to other
                       ///< GPUs crosses the host
   bool gpudirect = true;  ///< true if network cards access the memory of GPUs directly
-  bool grace = false;     ///< true if C2C links connect the GPUs to the CPU to which the network
-                          ///< cards are attached
+  /// True if a network card shares a PCIe switch with GPUs, so that data that is copied to host
+  /// memory crosses the link between switch and CPU on its way to the card and back.
+  bool shares_pcie_switch = false;
+  bool grace = false;  ///< true if C2C links connect the GPUs to the CPU to which the network
+                       ///< cards are attached
   /// Only for Inside::kNvswitch: true if the switches can multicast and reduce (NVLink SHARP),
   /// which NVLS needs. By default true, because all NVSwitches of Hopper and Blackwell machines
   /// can.

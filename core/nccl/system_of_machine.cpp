@@ -115,6 +115,16 @@ double pcie_of(const Machine& machine, int gpu, double usual) {
   return widest > 0 ? widest : usual;
 }
 
+/// True if the route from a GPU to its network card crosses no CPU.
+bool shares_pcie_switch(const Machine& machine, int gpu) {
+  const int nic = machine.nearest_nic(gpu);
+  if (nic < 0) return false;
+  const auto route = machine.route(gpu, machine.nics()[nic]);
+  return route && std::none_of(route->begin(), route->end(), [&](int link) {
+           return part(machine, machine.links()[link].to).kind == PartKind::kCpu;
+         });
+}
+
 /// Returns the names of the GPU models that the time model has parameters for.
 std::string known_models() {
   std::string all;
@@ -255,6 +265,7 @@ Expected<System> system_of(const Machine& machine, int nodes, std::optional<int>
   s.nics = std::max(1, s.gpus == of_machine ? all : of_gpus);
   s.nic_gb_per_s = static_cast<double>(card.nic.count()) / 1e9;
   s.devices_per_card = card.nic_devices;
+  s.shares_pcie_switch = shares_pcie_switch(machine, first);
   if (s.transport == Transport::kTcp)
     s.sockets = sockets_of(*host_transport(HostLibrary::kNccl, {}));
   return s;

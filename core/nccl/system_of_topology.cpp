@@ -94,6 +94,10 @@ Expected<System> system_of(const Topology& topology, const SearchResult& found, 
   s.transport = at_gpus(transport_of_card(card.name), s.generation);
   s = as_searched(s, topology, found, search);
   s.gpudirect = gpudirect(found, search);
+  const Paths paths(found.node, search);
+  s.shares_pcie_switch =
+      paths.between(NodeKind::kGpu, 0, NodeKind::kNet, paths.local_net(0, 0)).type <=
+      PathType::kPxb;
   if (!network) return s;
   const auto named = parse_transport(*network);
   if (!named)

@@ -231,7 +231,7 @@ TEST(Calibrate, RefusesLogsOfOtherCollectives) {
       {ProblemCode::kConflict, "redop", 2, 1, m.folder.file("x")});
   m.expect_refused(
       {"--log", m.folder.write("x", titles + "4194304 4194304 uint8 sum -1 1000 4.19 5.59 0\n")},
-      {ProblemCode::kMissing});
+      {ProblemCode::kUnsupported, "type", 2, 1, m.folder.file("x")});
   m.expect_refused({"--log", m.folder.write("x", titles + "4194304 1048576 float sum -1 1000\n")},
                    {ProblemCode::kMissing, "out-of-place time", 2, 30, m.folder.file("x")});
   m.expect_refused(

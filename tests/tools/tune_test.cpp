@@ -321,8 +321,7 @@ TEST(Tune, RecommendsTheBestPointOrTheScenario) {
       }
       for (const Data& snippet : report["snippets"].items()) {
         if (snippet["recommended"].value().text == "true") {
-          // The current settings of a framework may be slower by the error of a difference.
-          EXPECT_LE(snippet["step_time_us"].real(), change ? now : now * 1.026);
+          EXPECT_LE(snippet["step_time_us"].real(), now);
         }
         if (snippet["recommended"].value().text == "false") {
           EXPECT_FALSE(snippet["why_not"].text().empty());

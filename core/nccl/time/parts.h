@@ -116,11 +116,14 @@ inline bool through_host(const System& s) {
 
 /// Returns the limit in GB/s per direction that PCIe sets for the network cards of a node that
 /// sends and receives at the same time. If several GPUs share a card, data enters the node through
-/// one GPU and leaves it through another, so that the PCIe link of a GPU carries one direction.
+/// one GPU and leaves it through another, so that the PCIe link of a GPU carries one direction. If
+/// the card and the GPUs share a PCIe switch, all data between card and GPU crosses the link
+/// between switch and CPU twice: to host memory and back.
 inline double through_pcie(const System& s, const Parameters& p) {
   const double all = cards_in_use(s) * s.pcie_gb_per_s;
   if (through_host(s))
-    return s.gpus > s.nics ? through_pcie_one_way(s) : all * p.of(PcieFigure::kThroughHost);
+    return s.gpus > s.nics ? through_pcie_one_way(s) / (s.shares_pcie_switch ? 2 : 1)
+                           : all * p.of(PcieFigure::kThroughHost);
   if (s.card) return all * p.of(PcieFigure::kShare);
   // Blades for Slingshot have no PCIe switch between GPU and card.
   if (s.transport == Transport::kSlingshot) return all * p.of(PcieFigure::kToCard);

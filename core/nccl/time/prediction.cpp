@@ -227,7 +227,15 @@ class Timing {
   }
   /// `kept` is the number of bytes that a GPU only copies, while its links are idle.
   void through_links(double bytes, double kept = 0) {
-    if (s_.gpus == 1) return;
+    if (s_.gpus == 1) {
+      // A GPU in a container of its own sends to other GPUs of its machine through host memory,
+      // too.
+      if (s_.sockets.pods > 1) {
+        const double gb_per_s = s_.pcie_gb_per_s * p_.of(PcieFigure::kThroughHost);
+        narrowest_.add(bytes / (gb_per_s * kPerUs), "PCIe");
+      }
+      return;
+    }
     made_.links = {bytes / (links_of_gpu() * kPerUs), bytes};
     Narrowest copying;
     copying.add(kept / (gpu(GpuFigure::kCopy) * kPerUs), "");

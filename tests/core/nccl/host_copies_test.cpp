@@ -51,12 +51,26 @@ TEST(HostCopies, EnterANodeThroughOneGpuAndLeaveItThroughAnother) {
     s->nics = 1;
     s->nic_gb_per_s = 50;
     s->gpudirect = false;
+    s->shares_pcie_switch = false;  // the card has a link of its own to the CPU
   }
   const std::int64_t bytes = 1 << 30;
   // A ring of two ranks sends `bytes`, one of 16 ranks sends 15/8 of them.
   const double of_one = ms(one, Algorithm::kRing, bytes);
   const double of_eight = ms(eight, Algorithm::kRing, bytes) / (15.0 / 8);
   EXPECT_GT(of_one, 1.8 * of_eight);
+}
+
+TEST(HostCopies, CrossTheLinkOfASharedPcieSwitchTwice) {
+  System own = two_of("ec2-p4d-24xlarge");
+  EXPECT_TRUE(own.shares_pcie_switch);
+  EXPECT_FALSE(two_of("ec2-p3dn-24xlarge").shares_pcie_switch);
+  own.nics = 1;
+  own.nic_gb_per_s = 50;  // PCIe limits the rate
+  own.gpudirect = false;
+  own.shares_pcie_switch = false;
+  System shared = own;
+  shared.shares_pcie_switch = true;
+  EXPECT_GT(ms(shared, Algorithm::kRing, 1 << 30), 1.8 * ms(own, Algorithm::kRing, 1 << 30));
 }
 
 }  // namespace

@@ -221,8 +221,7 @@ TEST(TransportOfFiles, OneContainerPerGpuAndAnOverlaySlowNccl) {
   };
   EXPECT_GT(with("overlay: IPIP"), 1.5 * with(""));
   EXPECT_GT(with("overlay: IPIP"), with("overlay: VXLAN"));
-  // Without containers, the GPUs of a host also need PCIe, which lengthens the transfer a little.
-  EXPECT_GT(with("overlay: IPIP pod_per_gpu: true"), 0.99 * with("overlay: IPIP"));
+  EXPECT_GE(with("overlay: IPIP pod_per_gpu: true"), with("overlay: IPIP"));
   EXPECT_GT(with("overlay: IPIP overlay_factor: 6"), with("overlay: IPIP"));
 }
 
@@ -279,8 +278,7 @@ TEST(TransportOfFiles, EfaHasNoRdmaIfTheNicsStateItOrGpusAreOld) {
   };
   EXPECT_EQ(on("ec2-p3dn-24xlarge", ""), on("ec2-p3dn-24xlarge", "efa"));
   EXPECT_EQ(on("ec2-p3dn-24xlarge", ""), on("ec2-p3dn-24xlarge", "efa_without_rdma"));
-  // A P4d has two GPUs per card, so PCIe carries the rate of the card even through host memory.
-  EXPECT_NEAR(on("ec2-p4d-24xlarge", "efa_without_rdma") / on("ec2-p4d-24xlarge", "efa"), 1, 0.01);
+  EXPECT_GT(on("ec2-p4d-24xlarge", "efa_without_rdma"), on("ec2-p4d-24xlarge", "efa"));
 }
 
 TEST(TransportOfFiles, RemainsWhenALinkKindIsExpanded) {

@@ -240,14 +240,20 @@ std::string snippet_part(const TuneResult& r) {
   std::string paste, others;
   for (const PromisedSnippet& one : r.snippets) {
     const core::Snippet& snippet = one.snippet;
-    if (!one.why_not.empty()) {
+    // The settings of a framework whose packs differ slightly from the current ones show how the
+    // framework expresses the current settings.
+    const bool expresses_current =
+        !r.advice.change && one.longer_by && *one.longer_by <= core::kDifferenceError;
+    if (!one.why_not.empty() && !expresses_current) {
       others += fmt::format("  {}: {}\n", snippet.framework, one.why_not);
       continue;
     }
-    paste += fmt::format("{}{}{}: step time {}\n", snippet.framework,
-                         snippet.as_simulated ? "" : ", its nearest setting",
-                         snippet.remark.empty() ? "" : fmt::format(" ({})", snippet.remark),
-                         show(one.outcome.step));
+    paste += fmt::format(
+        "{}{}{}: step time {}{}\n", snippet.framework,
+        snippet.as_simulated ? "" : ", its nearest setting",
+        snippet.remark.empty() ? "" : fmt::format(" ({})", snippet.remark), show(one.outcome.step),
+        one.longer_by ? fmt::format(", {:.2g} % longer than the current one", 100 * *one.longer_by)
+                      : "");
     paste += indented(snippet.text);
   }
   if (!paste.empty())

@@ -161,19 +161,14 @@ Expected<bool> Tuning::add_snippets() {
     const Outcome& promise = made.outcome;
     if (promise.status != Outcome::Status::kDone) {
       made.why_not = "the framework's packing cannot be simulated: " + promise.message;
-    } else if (const core::Time now = result_.now.outcome.step; promise.step > now) {
-      const double more =
+    } else if (promise.step > result_.now.outcome.step) {
+      const core::Time now = result_.now.outcome.step;
+      made.longer_by =
           static_cast<double>((promise.step - now).count()) / static_cast<double>(now.count());
-      // The snippets of the current settings only show how a framework expresses them. Frameworks
-      // whose packs differ slightly need not be slower.
-      if (!result_.advice.change && more <= core::kDifferenceError) {
-        result_.snippets.push_back(std::move(made));
-        continue;
-      }
       made.why_not = fmt::format(
           "with the framework's own packing, the step takes {} instead of {}, which is {:.2g} % "
           "longer",
-          core::show(promise.step), core::show(now), 100 * more);
+          core::show(promise.step), core::show(now), 100 * *made.longer_by);
     }
     result_.snippets.push_back(std::move(made));
   }
