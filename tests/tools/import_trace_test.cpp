@@ -2,32 +2,19 @@
 
 #include <filesystem>
 #include <set>
-#include <stdexcept>
 
 #include "core/base/file.h"
+#include "tests/support/clusters.h"
+#include "tests/support/samples.h"
 #include "tests/tools/command_line.h"
 
 namespace tutti {
 namespace {
 
+using test::replaced;
+using test::sample;
+using test::sample_path;
 using testing::HasSubstr;
-
-std::string sample(const std::string& name) {
-  return test::source_folder() + "/tests/data/traces/" + name;
-}
-
-std::string content(const std::string& path) {
-  const auto text = core::read_text_file(path, core::TextSource::kAnything);
-  if (!text) throw std::runtime_error(text.error().message());
-  return *text;
-}
-
-std::string replaced(std::string text, const std::string& from, const std::string& to) {
-  for (std::size_t at = text.find(from); at != std::string::npos;
-       at = text.find(from, at + to.size()))
-    text.replace(at, from.size(), to);
-  return text;
-}
 
 Data report_of(core::Value& document, const std::vector<std::string>& words) {
   const Outcome o = run_tutti(test::with(words, {"--format", "json"}));
@@ -39,7 +26,7 @@ Data report_of(core::Value& document, const std::vector<std::string>& words) {
 TEST(ImportTrace, WritesFilesThatCanBeSimulatedAndCompared) {
   const TemporaryFolder folder;
   const Outcome made =
-      run_tutti({"import", sample("kineto_rank0.json"), sample("kineto_rank1.json"), "-o",
+      run_tutti({"import", sample_path("kineto_rank0.json"), sample_path("kineto_rank1.json"), "-o",
                  folder.file("measured.tutti"), "-o", folder.file("mine.textproto"), "-o",
                  folder.file("measured.log")});
   ASSERT_EQ(made.status, 0) << made.err;
@@ -60,41 +47,41 @@ TEST(ImportTrace, WritesFilesThatCanBeSimulatedAndCompared) {
 
 TEST(ImportTrace, ReportsTheRecordsThatWereUsed) {
   core::Value document;
-  const Data report = report_of(document, {"import", "kineto", sample("kineto_rank0.json")});
+  const Data report = report_of(document, {"import", "kineto", sample_path("kineto_rank0.json")});
   EXPECT_EQ(report["records"]["used"].number(), 68);
   EXPECT_EQ(report["records"]["unknown"].number(), 0);
   EXPECT_EQ(report["gradients"].number(), 4);
   EXPECT_EQ(report["packs"].items().size(), 2u);
   EXPECT_EQ(report["step_time_us"].number(), 2000);
   core::Value log;
-  const Data choices = report_of(log, {"import", sample("nccl_2_24.log")});
+  const Data choices = report_of(log, {"import", sample_path("nccl_2_24.log")});
   ASSERT_EQ(choices["choices"].items().size(), 2u);
   EXPECT_EQ(choices["choices"].items()[0]["protocol"].text(), "ll128");
 }
 
 TEST(ImportTrace, ErrorsHaveCodesAndPositions) {
   const TemporaryFolder folder;
-  const std::string trace = sample("kineto_rank0.json");
+  const std::string trace = sample_path("kineto_rank0.json");
   expect_refused({"import", trace, "-o", folder.file("x.json")}, folder,
                  {ProblemCode::kUnknownName, "-o"});
   expect_refused({"import", folder.file("none.json")}, folder, {ProblemCode::kMissing});
   expect_refused({"import", folder.write("text.json", "hello")}, folder,
                  {ProblemCode::kUnsupported});
-  expect_refused({"import", trace, sample("horovod.json")}, folder, {ProblemCode::kConflict});
+  expect_refused({"import", trace, sample_path("horovod.json")}, folder, {ProblemCode::kConflict});
   expect_refused({"import", trace, trace}, folder,
                  {ProblemCode::kDuplicate, "distributedInfo.rank"});
-  expect_refused({"import", "kineto", sample("horovod_killed.json")}, folder,
+  expect_refused({"import", "kineto", sample_path("horovod_killed.json")}, folder,
                  {ProblemCode::kSyntax, "", 64, 21});
-  expect_refused({"import", sample("kineto_rocm.json"), "-o", folder.file("x.textproto")}, folder,
-                 {ProblemCode::kMissing, "--machine"});
-  expect_refused({"import", sample("kineto_old.json"), "-o", folder.file("x.textproto")}, folder,
-                 {ProblemCode::kMissing, "--model"});
+  expect_refused({"import", sample_path("kineto_rocm.json"), "-o", folder.file("x.textproto")},
+                 folder, {ProblemCode::kMissing, "--machine"});
+  expect_refused({"import", sample_path("kineto_old.json"), "-o", folder.file("x.textproto")},
+                 folder, {ProblemCode::kMissing, "--model"});
   expect_refused(
       {"import", trace, "--model", "resnet50_torchvision", "-o", folder.file("x.textproto")},
       folder, {ProblemCode::kConflict, "--model"});
   expect_refused({"import", trace, "--nodes", "2", "-o", folder.file("x.textproto")}, folder,
                  {ProblemCode::kMissing, "--link"});
-  expect_refused({"import", sample("nccl_2_24.log"), "-o", folder.file("x.tutti")}, folder,
+  expect_refused({"import", sample_path("nccl_2_24.log"), "-o", folder.file("x.tutti")}, folder,
                  {ProblemCode::kMissing});
   const std::string there = folder.write("x.tutti", "kept");
   expect_refused({"import", trace, "-o", there}, folder, {ProblemCode::kConflict, "-o"});
@@ -159,7 +146,7 @@ TEST(HostGaps, ErrorsInLateHostsHaveCodesAndPositions) {
 
 /// The trace of rank 0, with packs that take 600 µs longer than they were measured.
 std::string waiting_trace(const TemporaryFolder& folder) {
-  std::string text = core::read_text_file(sample("kineto_rank0.json")).value();
+  std::string text = sample("kineto_rank0.json");
   for (const char* duration : {"\"dur\": 300.0", "\"dur\": 250.0"}) {
     for (std::size_t at = text.find(duration); at != std::string::npos;
          at = text.find(duration, at))
@@ -181,14 +168,15 @@ TEST(ImportTrace, ATraceWithWaitingGivesAScenarioWithALateRank) {
 TEST(ValidateTrace, PredictsStepsThatAreNotInput) {
   const TemporaryFolder folder;
   core::Value document;
-  const Data report = report_of(document, {"validate", "--trace", sample("kineto_rank0.json")});
+  const Data report =
+      report_of(document, {"validate", "--trace", sample_path("kineto_rank0.json")});
   EXPECT_EQ(report["steps"].number(), 2);
   EXPECT_EQ(report["calibrated_on"].number(), 1);
   EXPECT_EQ(report["step_time"]["measured"].number(), 1);
   EXPECT_LT(report["step_time"]["median_error"].real(), 0.2);
   EXPECT_EQ(report["packs"]["measured"].number(), 2);
   EXPECT_LT(report["packs"]["median_error"].real(), report["packs"]["median_error_before"].real());
-  expect_refused({"validate", "--trace", sample("nccl_2_24.log")}, folder,
+  expect_refused({"validate", "--trace", sample_path("nccl_2_24.log")}, folder,
                  {ProblemCode::kMissing, "--trace"});
   expect_refused({"validate"}, folder, {ProblemCode::kMissing, "--tables"});
 }
@@ -268,7 +256,7 @@ TEST(ImportWorkload, TheLogOfAnAicbRunCalibrates) {
   ASSERT_EQ(
       run_tutti({"import", folder.write("run.csv", log), "-o", folder.file("times.log")}).status,
       0);
-  const std::string times = content(folder.file("times.log"));
+  const std::string times = folder.read("times.log");
   EXPECT_THAT(times, testing::AllOf(HasSubstr("all_reduce_perf"), HasSubstr("62.500"),
                                     HasSubstr("750.000"), testing::Not(HasSubstr("3000000"))));
   EXPECT_EQ(run_tutti({"calibrate", "--cluster", "hgx-h100", "--nodes", "1", "--log",
@@ -318,7 +306,7 @@ TEST(ImportWorkload, ErrorsHaveCodesAndPositions) {
   expect_refused({"import", simai, workload("pytorch.0.json")}, folder, {ProblemCode::kConflict});
   expect_refused({"import", simai, "--groups", simai}, folder,
                  {ProblemCode::kUnused, "ExecutionTrace.groups"});
-  expect_refused({"import", sample("kineto_rank0.json"), "--groups", simai}, folder,
+  expect_refused({"import", sample_path("kineto_rank0.json"), "--groups", simai}, folder,
                  {ProblemCode::kUnused, "--groups"});
   expect_refused({"import", simai, "--model", "vgg16_keras"}, folder,
                  {ProblemCode::kUnused, "--model"});
@@ -362,20 +350,20 @@ TEST(ImportTrace, ReadsFilesThatEditorsAndLaunchersChanged) {
     core::Value document;
     return report_of(document, {"import", file})["ranks"].number();
   };
-  EXPECT_EQ(ranks(folder.write("f.json", mark + content(sample("nccl_trace_rank_1.json")))), 1);
+  EXPECT_EQ(ranks(folder.write("f.json", mark + sample("nccl_trace_rank_1.json"))), 1);
   core::Value ras;
   EXPECT_EQ(
       report_of(ras, {"import",
-                      folder.write("r.json",
-                                   mark + content(sample("nccl_ras.json")))})["records"]["unknown"]
+                      folder.write("r.json", mark + sample("nccl_ras.json"))})["records"]["unknown"]
           .number(),
       0);
-  const std::string log = content(sample("nccl_2_24.log"));
+  const std::string log = sample("nccl_2_24.log");
   EXPECT_EQ(ranks(folder.write("n.log", mark + replaced(log, "\n", "\r\n"))), 2);
   EXPECT_EQ(ranks(folder.write("c.log", "\x1b[32m" + replaced(log, "\n", "\x1b[0m\n\x1b[1;32m"))),
             2);
   const std::string operations =
-      content(test::source_folder() + "/tests/fuzz/corpus/import/operations.csv");
+      core::read_text_file(test::source_folder() + "/tests/fuzz/corpus/import/operations.csv")
+          .value();
   const Outcome plain = run_tutti({"explain", folder.write("o.csv", operations)});
   const std::string quoted =
       mark + "\"" + replaced(replaced(operations, ",", "\",\""), "\n", "\"\r\n\"");
@@ -388,8 +376,7 @@ TEST(ImportTrace, ReadsFilesThatEditorsAndLaunchersChanged) {
 
 TEST(ImportTrace, TakesTheRankFromTheNameOfAFileThatDoesNotStateIt) {
   const TemporaryFolder folder;
-  const std::string trace =
-      replaced(content(sample("kineto_rank0.json")), "distributedInfo", "other");
+  const std::string trace = replaced(sample("kineto_rank0.json"), "distributedInfo", "other");
   core::Value document;
   const Data report =
       report_of(document, {"import", folder.write("trace_rank3.json", trace),
@@ -417,10 +404,10 @@ TEST(ImportTrace, AThroughputIsComparedWithAPrediction) {
             0);
   core::Value document;
   const Data report =
-      report_of(document, {"compare", folder.file("predicted.tutti"), sample("mlperf.log")});
+      report_of(document, {"compare", folder.file("predicted.tutti"), sample_path("mlperf.log")});
   EXPECT_EQ(report["step_time"]["second_us"].real(), 32'000);
   // Whole steps are no workload.
-  expect_refused({"import", sample("mlperf.log"), "-o", folder.file("x.textproto")}, folder,
+  expect_refused({"import", sample_path("mlperf.log"), "-o", folder.file("x.textproto")}, folder,
                  {ProblemCode::kMissing});
 }
 

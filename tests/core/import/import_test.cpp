@@ -8,7 +8,6 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
 #include <sstream>
 
 #include "core/import/measurements_of_run.h"
@@ -21,28 +20,22 @@
 #include "core/timeline/writer.h"
 #include "tests/support/clusters.h"
 #include "tests/support/problems.h"
+#include "tests/support/samples.h"
 #include "tests/support/shipped.h"
 
 namespace tutti::core {
 namespace {
 
+using test::sample;
+using test::sample_path;
 using testing::ElementsAre;
-
-std::string folder() { return test::source_folder() + "/tests/data/traces/"; }
-
-std::string bytes_of(const std::string& file) {
-  std::ifstream in(folder() + file, std::ios::binary);
-  std::ostringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
 
 MeasuredRun imported(const std::vector<std::string>& files) {
   MeasuredRun run;
   for (const std::string& file : files) {
-    const auto format = recognise(bytes_of(file).substr(0, kBytesToRecognise));
+    const auto format = recognise(sample(file).substr(0, kBytesToRecognise));
     EXPECT_TRUE(format) << file;
-    const auto read = import_file(*format, folder() + file, run);
+    const auto read = import_file(*format, sample_path(file), run);
     EXPECT_TRUE(read) << file << (read ? "" : read.error().message());
   }
   finish_import(run);
@@ -70,7 +63,7 @@ TEST(Recognise, RecognisesEverySampleByItsContent) {
       {"nccl_ras.txt", TraceFormat::kNcclRas},
       {"small.xplane.pb", TraceFormat::kXspace},
       {"mlperf.log", TraceFormat::kMlperf}};
-  for (const auto& [file, format] : samples) EXPECT_EQ(recognise(bytes_of(file)), format) << file;
+  for (const auto& [file, format] : samples) EXPECT_EQ(recognise(sample(file)), format) << file;
   for (const char* other : {"", "{}", "hello", "name,shape\n", "\x80\x02", "[1]"})
     EXPECT_EQ(recognise(other), std::nullopt);
 }
@@ -146,9 +139,9 @@ TEST(Kineto, MergesRanksOnOneClock) {
 
 TEST(Kineto, RefusesTwoTracesOfOneRank) {
   MeasuredRun run;
-  ASSERT_TRUE(import_file(TraceFormat::kKineto, folder() + "kineto_rank0.json", run));
+  ASSERT_TRUE(import_file(TraceFormat::kKineto, sample_path("kineto_rank0.json"), run));
   EXPECT_THAT(
-      test::kinds_of(import_file(TraceFormat::kKineto, folder() + "kineto_rank0.json", run)),
+      test::kinds_of(import_file(TraceFormat::kKineto, sample_path("kineto_rank0.json"), run)),
       ElementsAre("duplicate distributedInfo.rank"));
 }
 
@@ -355,9 +348,9 @@ void import_anything(TraceFormat format, const std::string& bytes) {
 }
 
 TEST(EverySample, TruncatedAtAnyByteIsReadOrRefused) {
-  for (const auto& entry : std::filesystem::directory_iterator(folder())) {
+  for (const auto& entry : std::filesystem::directory_iterator(sample_path(""))) {
     const std::string file = entry.path().filename().string();
-    const std::string whole = bytes_of(file);
+    const std::string whole = sample(file);
     const auto format = recognise(whole);
     if (!format) continue;
     // A database is cut at fewer places, because SQLite itself checks its bytes.
@@ -369,8 +362,8 @@ TEST(EverySample, TruncatedAtAnyByteIsReadOrRefused) {
 
 TEST(EverySample, WithAByteChangedIsReadOrRefused) {
   std::uint64_t random = 12345;
-  for (const auto& entry : std::filesystem::directory_iterator(folder())) {
-    const std::string whole = bytes_of(entry.path().filename().string());
+  for (const auto& entry : std::filesystem::directory_iterator(sample_path(""))) {
+    const std::string whole = sample(entry.path().filename().string());
     const auto format = recognise(whole);
     if (!format) continue;
     for (int i = 0; i < 1000; ++i) {

@@ -5,7 +5,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
 #include <sstream>
 
 #include "core/formats/wire.h"
@@ -17,34 +16,19 @@
 #include "core/measured/nccl_tests.h"
 #include "core/timeline/reader.h"
 #include "core/timeline/writer.h"
+#include "tests/core/import/imported.h"
 #include "tests/support/clusters.h"
 #include "tests/support/problems.h"
+#include "tests/support/samples.h"
 
 namespace tutti::core {
 namespace {
 
+using test::run_of_texts;
+using test::sample;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-std::string sample(const std::string& file) {
-  std::ifstream in(test::source_folder() + "/tests/data/traces/" + file, std::ios::binary);
-  std::ostringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
-
-MeasuredRun run_of(const std::vector<std::string>& texts) {
-  MeasuredRun run;
-  for (const std::string& text : texts) {
-    const auto format = recognise(text);
-    if (!format) throw std::runtime_error("the format was not recognised");
-    const auto read = import_bytes(*format, text, "file", run);
-    EXPECT_TRUE(read) << (read ? "" : read.error().message());
-  }
-  finish_import(run);
-  return run;
-}
 
 void expect_every_prefix_is_read_or_refused(const std::string& text, TraceFormat format,
                                             std::size_t step) {
@@ -62,7 +46,7 @@ void expect_every_prefix_is_read_or_refused(const std::string& text, TraceFormat
 TEST(NcclProfiler, CollectivesHaveTheTimesOfTheGpuAndNcclsChoice) {
   const std::string first = sample("nccl_profiler_0.json"), second = sample("nccl_profiler_1.json");
   EXPECT_EQ(recognise(first), TraceFormat::kNcclProfiler);
-  const MeasuredRun run = run_of({first, second});
+  const MeasuredRun run = run_of_texts({first, second});
   ASSERT_EQ(run.ranks.size(), 2u);
   EXPECT_EQ(run.world_size, 2);
   ASSERT_EQ(run.groups.size(), 1u);
@@ -87,7 +71,8 @@ TEST(NcclProfiler, CollectivesHaveTheTimesOfTheGpuAndNcclsChoice) {
 }
 
 TEST(NcclProfiler, TheRankThatStartsLastDoesNotWait) {
-  const MeasuredRun run = run_of({sample("nccl_profiler_0.json"), sample("nccl_profiler_1.json")});
+  const MeasuredRun run =
+      run_of_texts({sample("nccl_profiler_0.json"), sample("nccl_profiler_1.json")});
   const auto log = measurements_of_run(run);
   ASSERT_TRUE(log);
   const auto tables = parse_nccl_tests(*log, "log").value();
@@ -102,7 +87,7 @@ TEST(NcclProfiler, TheRankThatStartsLastDoesNotWait) {
 }
 
 TEST(NcclProfiler, EventsWithoutAPartnerOrOfUnknownKindAreCounted) {
-  const MeasuredRun run = run_of({R"([
+  const MeasuredRun run = run_of_texts({R"([
     {"name":"AllReduce","cat":"COLL","ph":"b","id":0,"ts":5.5,"args":{"CommHash":7,"Rank":0,"Count":4,"Datatype":"ncclFloat32"}},
     {"name":"RecvWait","cat":"NET","ph":"e","id":4,"ts":6},
     {"name":"x","cat":"NEW_KIND","ph":"b","id":1,"ts":7},
@@ -132,7 +117,7 @@ TEST(NcclProfiler, ProcessesWithTheSameRankInDifferentCommunicatorsAreDifferentG
   for (int rank = 0; rank < 4; ++rank) dumps.push_back(dump_of(100 + rank, 7, rank));
   // Two communicators of two ranks: processes 100 and 102, and processes 101 and 103.
   for (int rank = 0; rank < 4; ++rank) dumps.push_back(dump_of(100 + rank, 8 + rank % 2, rank / 2));
-  MeasuredRun run = run_of(dumps);
+  MeasuredRun run = run_of_texts(dumps);
   EXPECT_EQ(run.world_size, 4);
   ASSERT_EQ(run.ranks.size(), 4u);
   for (int rank = 0; rank < 4; ++rank) {
@@ -145,7 +130,7 @@ TEST(NcclProfiler, ProcessesWithTheSameRankInDifferentCommunicatorsAreDifferentG
   ASSERT_EQ(run.groups.size(), 3u);
   EXPECT_THAT(run.groups[2].ranks, ElementsAre(1, 3));
   // Without the communicator of all processes, the order of the processes is unknown.
-  run = run_of({dumps.begin() + 4, dumps.end()});
+  run = run_of_texts({dumps.begin() + 4, dumps.end()});
   ASSERT_EQ(run.ranks.size(), 4u);
   EXPECT_EQ(run.ranks[3].rank, 3);
   EXPECT_THAT(run.notes, Contains(HasSubstr("several processes of the same rank")));
@@ -181,7 +166,7 @@ TEST(NcclProfiler, ManyUnfinishedEventsAreCountedInLinearTime) {
   // Each end has the id of the newest open event.
   for (int i = kOpen - 1; i >= kOpen - 50'000; --i)
     text += R"(,{"name":"y","cat":"PROXY","ph":"e","id":)" + std::to_string(i) + R"(,"ts":10})";
-  const MeasuredRun run = run_of({text + "]"});
+  const MeasuredRun run = run_of_texts({text + "]"});
   // The events that were dropped are counted, too.
   EXPECT_EQ(run.counts.incomplete().at("PROXY without an end"), kOpen - 50'000);
   EXPECT_EQ(run.counts.used().at("PROXY"), kOpen + 50'000);
@@ -202,7 +187,7 @@ TEST(NcclProfiler, RefusesDamagedAndForeignFilesWithTheErrorPosition) {
 TEST(NcclRas, ShowsRanksThatAreMissingOrBehind) {
   const std::string text = sample("nccl_ras.json");
   EXPECT_EQ(recognise(text), TraceFormat::kNcclRas);
-  const MeasuredRun run = run_of({text});
+  const MeasuredRun run = run_of_texts({text});
   EXPECT_EQ(run.nccl_version, "2.28.9");
   EXPECT_EQ(run.world_size, 4);
   EXPECT_EQ(run.gpus_per_host, 2);
@@ -222,7 +207,7 @@ TEST(NcclRas, ShowsRanksThatAreMissingOrBehind) {
 TEST(NcclRas, ReadsTheTextOutputOfTheClient) {
   const std::string text = sample("nccl_ras.txt");
   EXPECT_EQ(recognise(text), TraceFormat::kNcclRas);
-  const MeasuredRun run = run_of({text});
+  const MeasuredRun run = run_of_texts({text});
   EXPECT_EQ(run.nccl_version, "2.24.3");
   EXPECT_EQ(run.world_size, 32);
   ASSERT_EQ(run.groups.size(), 2u);
@@ -248,7 +233,7 @@ TEST(NcclRas, RefusesDamagedAndForeignFilesWithTheErrorPosition) {
 TEST(MlperfLog, ComputesStepTimesFromTheThroughput) {
   const std::string text = sample("mlperf.log");
   EXPECT_EQ(recognise(text), TraceFormat::kMlperf);
-  const MeasuredRun run = run_of({text});
+  const MeasuredRun run = run_of_texts({text});
   EXPECT_EQ(run.world_size, 16);  // 3200 samples in parts of 200
   EXPECT_EQ(run.gpus_per_host, 8);
   EXPECT_EQ(run.gpu, "Example Box");
@@ -266,7 +251,7 @@ TEST(MlperfLog, EpochsGiveTheThroughputOfLogsWithoutStatistics) {
   for (std::istringstream in(sample("mlperf.log")); std::getline(in, line);) {
     if (line.find("tracked_stats") == std::string::npos) text += line + '\n';
   }
-  const MeasuredRun run = run_of({text});
+  const MeasuredRun run = run_of_texts({text});
   ASSERT_EQ(run.ranks[0].steps.size(), 3u);
   EXPECT_EQ(run.ranks[0].steps[0].host_ns, 40'000'000);
 }
@@ -282,7 +267,7 @@ TEST(MlperfLog, LargeNumbersDoNotOverflow) {
   for (int step = 1; step <= 12; ++step)
     text += line("tracked_stats", "{\"throughput\": 1}",
                  ", \"metadata\": {\"step\": " + std::to_string(step) + "}");
-  const MeasuredRun run = run_of({text});
+  const MeasuredRun run = run_of_texts({text});
   EXPECT_EQ(run.world_size, -1);
   // A step takes 900,000 s, so the eleventh step ends after more than 9e15 ns.
   ASSERT_EQ(run.ranks[0].steps.size(), 10u);
@@ -419,7 +404,7 @@ std::string profile() {
 TEST(Xspace, ReadsStepsPassesAndCollectives) {
   const std::string bytes = profile();
   EXPECT_EQ(recognise(bytes), TraceFormat::kXspace);
-  const MeasuredRun run = run_of({bytes});
+  const MeasuredRun run = run_of_texts({bytes});
   EXPECT_EQ(run.framework, "TensorFlow");
   ASSERT_EQ(run.ranks.size(), 2u);
   EXPECT_EQ(run.world_size, 2);
@@ -505,7 +490,7 @@ std::string profile_of(const std::vector<XlaKernel>& kernels) {
 
 TEST(Xspace, SizesOfCollectivesFollowFromTheirGroups) {
   const auto bytes = [](const WireMessage& made, const std::string& opcode, RecordCounts& counts) {
-    const MeasuredRun run = run_of({profile_of({{made.bytes(), opcode, "x"}})});
+    const MeasuredRun run = run_of_texts({profile_of({{made.bytes(), opcode, "x"}})});
     counts = run.counts;
     return run.ranks.at(0).collectives.at(0).bytes;
   };
@@ -538,10 +523,10 @@ TEST(Xspace, AllReducesOfTheForwardPassOrOfPartsOfTheWorldAreNotGradients) {
         .bytes();
   };
   const MeasuredRun run =
-      run_of({profile_of({{reduce("a", 8), "a", "jit(step)/jvp(dense)/dot"},
-                          {reduce("b", 2), "b", "jit(step)/transpose(jvp(dense))/dot"},
-                          {reduce("c", 8), "c", "jit(step)/transpose(jvp(dense))/dot"},
-                          {reduce("d", 8), "d", "pmap(step)/psum"}})});
+      run_of_texts({profile_of({{reduce("a", 8), "a", "jit(step)/jvp(dense)/dot"},
+                                {reduce("b", 2), "b", "jit(step)/transpose(jvp(dense))/dot"},
+                                {reduce("c", 8), "c", "jit(step)/transpose(jvp(dense))/dot"},
+                                {reduce("d", 8), "d", "pmap(step)/psum"}})});
   const std::vector<MeasuredCollective>& all = run.ranks.at(0).collectives;
   ASSERT_EQ(all.size(), 4u);
   EXPECT_EQ(all[0].pack, -1);
@@ -557,7 +542,7 @@ TEST(Xspace, ACollectiveOfAnUnknownModuleHasNoSize) {
   plane.text(2, "/device:GPU:0");
   plane.text(3, Profile::line("Stream #1", {Profile::event(1, 1, 2, {})}));
   plane.text(4, Profile::named(1, "ncclKernel_AllReduce_TREE_LL128_Sum_float(args)"));
-  const MeasuredRun run = run_of({WireMessage().text(1, plane.bytes()).bytes()});
+  const MeasuredRun run = run_of_texts({WireMessage().text(1, plane.bytes()).bytes()});
   EXPECT_EQ(run.counts.incomplete().at("kernel of NCCL of unknown size"), 1);
   ASSERT_EQ(run.ranks.size(), 1u);
   EXPECT_EQ(run.ranks[0].collectives[0].algorithm, "tree");

@@ -5,8 +5,6 @@
 #include <gtest/gtest.h>
 #include <zlib.h>
 
-#include <fstream>
-#include <sstream>
 
 #include "core/import/import.h"
 #include "core/import/measurements_of_run.h"
@@ -14,13 +12,18 @@
 #include "core/import/step_model.h"
 #include "core/measured/nccl_tests.h"
 #include "core/scenario/scenario.h"
+#include "tests/core/import/imported.h"
 #include "tests/support/clusters.h"
 #include "tests/support/program.h"
+#include "tests/support/samples.h"
 #include "tests/support/shipped.h"
 
 namespace tutti::core {
 namespace {
 
+using test::replaced;
+using test::run_of_texts;
+using test::sample;
 using testing::Contains;
 using testing::Each;
 using testing::ElementsAre;
@@ -28,36 +31,11 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-std::string sample_text(const std::string& file) {
-  std::ifstream in(test::source_folder() + "/tests/data/traces/" + file, std::ios::binary);
-  std::ostringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
-
-MeasuredRun run_of_texts(const std::vector<std::string>& texts) {
-  MeasuredRun run;
-  for (const std::string& text : texts) {
-    const auto format = recognise(text);
-    if (!format) throw std::runtime_error("the format was not recognised");
-    const auto read = import_bytes(*format, text, "file", run);
-    EXPECT_TRUE(read) << (read ? "" : read.error().message());
-  }
-  finish_import(run);
-  return run;
-}
-
-std::string replaced(std::string text, const std::string& from, const std::string& to) {
-  for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
-    text.replace(at, from.size(), to);
-  return text;
-}
-
 // ------------------------------------------------------------------------------ PyTorch profiler
 
 TEST(KinetoVariants, PacksHaveTheGradientsThatGiveTheirSizes) {
   // The host begins to accumulate the first gradient of the second pack before it issues the first.
-  const StepModel model = step_model(run_of_texts({sample_text("kineto_embedding.json")}));
+  const StepModel model = step_model(run_of_texts({sample("kineto_embedding.json")}));
   ASSERT_THAT(model.gradients, SizeIs(5));
   ASSERT_THAT(model.packs, SizeIs(2));
   EXPECT_THAT(model.packs[0].gradients, ElementsAre(0, 1));
@@ -66,7 +44,7 @@ TEST(KinetoVariants, PacksHaveTheGradientsThatGiveTheirSizes) {
 }
 
 TEST(KinetoVariants, GradientsWithoutAnAllReduceAreComputedButNotReduced) {
-  const MeasuredRun run = run_of_texts({sample_text("kineto_embedding.json")});
+  const MeasuredRun run = run_of_texts({sample("kineto_embedding.json")});
   StepModel model = step_model(run);
   const std::int64_t update = model.update_ns, gap = model.forward_gap_ns;
   ASSERT_THAT(model.gradients, SizeIs(5));
@@ -160,7 +138,7 @@ TEST(KinetoVariants, TheLayersOfAModelTakeTheMedianTimeOfTheBackwardPass) {
 
 TEST(KinetoVariants, TheScenarioOfASingleGpuNeedsNoNccl) {
   const std::string text =
-      replaced(sample_text("kineto_rank0.json"), "\"world_size\": 2", "\"world_size\": 1");
+      replaced(sample("kineto_rank0.json"), "\"world_size\": 2", "\"world_size\": 1");
   MeasuredRun run = run_of_texts({text});
   ASSERT_EQ(run.world_size, 1);
   EXPECT_EQ(run.nccl_version, "2.21.5");
@@ -174,12 +152,12 @@ TEST(KinetoVariants, TheScenarioOfASingleGpuNeedsNoNccl) {
 }
 
 TEST(KinetoVariants, NotesTellThatFilesAreOfDifferentRuns) {
-  const std::string first = sample_text("kineto_rank0.json");
-  EXPECT_THAT(run_of_texts({first, sample_text("kineto_rank1.json")}).notes,
+  const std::string first = sample("kineto_rank0.json");
+  EXPECT_THAT(run_of_texts({first, sample("kineto_rank1.json")}).notes,
               Each(testing::Not(HasSubstr("the same run"))));
-  const std::string other = replaced(
-      replaced(sample_text("kineto_rank1.json"), "\"world_size\": 2", "\"world_size\": 16"),
-      "A100-SXM4-80GB", "H100 80GB HBM3");
+  const std::string other =
+      replaced(replaced(sample("kineto_rank1.json"), "\"world_size\": 2", "\"world_size\": 16"),
+               "A100-SXM4-80GB", "H100 80GB HBM3");
   const auto notes = run_of_texts({first, other}).notes;
   EXPECT_THAT(notes, Contains(HasSubstr("this trace is of 16 ranks, but the trace before it is "
                                         "of 2")));
@@ -189,7 +167,7 @@ TEST(KinetoVariants, NotesTellThatFilesAreOfDifferentRuns) {
 // ------------------------------------------------------------------------------ dumps and logs
 
 TEST(InspectorVariants, RecordsInheritTheHeaderOfTheStatisticsBeforeThem) {
-  const MeasuredRun run = run_of_texts({sample_text("inspector_inherited.jsonl")});
+  const MeasuredRun run = run_of_texts({sample("inspector_inherited.jsonl")});
   ASSERT_THAT(run.ranks, SizeIs(1));
   EXPECT_EQ(run.ranks[0].rank, 1);
   EXPECT_EQ(run.ranks[0].host, "node0");
@@ -204,7 +182,7 @@ TEST(InspectorVariants, RecordsInheritTheHeaderOfTheStatisticsBeforeThem) {
 }
 
 TEST(InspectorVariants, RecordsBeforeAnyHeaderAreCounted) {
-  const std::string text = sample_text("inspector_inherited.jsonl");
+  const std::string text = sample("inspector_inherited.jsonl");
   const std::string later = text.substr(text.find('\n') + 1);  // without the first header
   const MeasuredRun run = run_of_texts({later});
   EXPECT_THAT(run.ranks[0].collectives, SizeIs(2));
@@ -212,7 +190,7 @@ TEST(InspectorVariants, RecordsBeforeAnyHeaderAreCounted) {
 }
 
 TEST(InspectorVariants, RcclsProfilerStatesOnlyRanks) {
-  const MeasuredRun run = run_of_texts({sample_text("inspector_rccl.jsonl")});
+  const MeasuredRun run = run_of_texts({sample("inspector_rccl.jsonl")});
   ASSERT_THAT(run.ranks, SizeIs(2));
   EXPECT_EQ(run.ranks[1].rank, 1);
   EXPECT_THAT(run.ranks[1].collectives, SizeIs(2));
@@ -224,7 +202,7 @@ TEST(InspectorVariants, RcclsProfilerStatesOnlyRanks) {
 }
 
 TEST(NcclLogVariants, ReadsReleasesBefore27AndProcessesWithSeveralGpus) {
-  const MeasuredRun run = run_of_texts({sample_text("nccl_2_4.log")});
+  const MeasuredRun run = run_of_texts({sample("nccl_2_4.log")});
   EXPECT_EQ(run.nccl_version, "2.4.8");
   EXPECT_FALSE(run.is_rocm);
   ASSERT_THAT(run.ranks, SizeIs(4));
@@ -240,7 +218,7 @@ TEST(NcclLogVariants, ReadsReleasesBefore27AndProcessesWithSeveralGpus) {
 }
 
 TEST(NcclLogVariants, ReadsRcclAndPrefixesOfTorchrun) {
-  const MeasuredRun run = run_of_texts({sample_text("nccl_rccl.log")});
+  const MeasuredRun run = run_of_texts({sample("nccl_rccl.log")});
   EXPECT_EQ(run.nccl_version, "2.26.6");
   EXPECT_TRUE(run.is_rocm);
   ASSERT_THAT(run.ranks, SizeIs(2));
@@ -251,7 +229,7 @@ TEST(NcclLogVariants, ReadsRcclAndPrefixesOfTorchrun) {
 }
 
 TEST(MlperfVariants, LogsBeginWithOtherLinesAndBertPacksSequences) {
-  const std::string text = sample_text("mlperf_bert.log");
+  const std::string text = sample("mlperf_bert.log");
   EXPECT_EQ(recognise(text.substr(0, 120)), TraceFormat::kMlperf);
   const MeasuredRun run = run_of_texts({text});
   EXPECT_EQ(run.world_size, -1);

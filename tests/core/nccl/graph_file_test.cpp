@@ -10,6 +10,7 @@
 #include "core/nccl/search/search.h"
 #include "tests/reference/nccl/topologies.h"
 #include "tests/support/problems.h"
+#include "tests/support/samples.h"
 
 namespace tutti::core::nccl {
 namespace {

@@ -14,6 +14,7 @@
 #include "core/nccl/topology/paths.h"
 #include "tests/reference/nccl/topologies.h"
 #include "tests/support/problems.h"
+#include "tests/support/samples.h"
 
 namespace tutti::core::nccl {
 namespace {

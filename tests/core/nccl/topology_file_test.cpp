@@ -8,6 +8,7 @@
 #include "core/nccl/topology/topology_file.h"
 #include "tests/reference/nccl/topologies.h"
 #include "tests/support/problems.h"
+#include "tests/support/samples.h"
 
 namespace tutti::core::nccl {
 namespace {

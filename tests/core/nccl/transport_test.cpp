@@ -21,6 +21,7 @@
 #include "core/scenario/scenario.h"
 #include "tests/reference/nccl/topologies.h"
 #include "tests/support/clusters.h"
+#include "tests/support/samples.h"
 #include "tests/support/shipped.h"
 
 namespace tutti::core {

@@ -8,6 +8,7 @@
 
 #include "core/nccl/search/search.h"
 #include "tests/reference/nccl/topologies.h"
+#include "tests/support/samples.h"
 
 namespace tutti {
 namespace {

@@ -49,15 +49,4 @@ std::vector<std::string> topology_names() {
   return names;
 }
 
-std::string replaced(std::string text, const std::string& from, const std::string& to) {
-  std::size_t found = 0;
-  for (std::size_t at = text.find(from); at != std::string::npos;
-       at = text.find(from, at + to.size())) {
-    text.replace(at, from.size(), to);
-    ++found;
-  }
-  if (found == 0) throw std::runtime_error("no " + from);
-  return text;
-}
-
 }  // namespace tutti::test

@@ -17,7 +17,5 @@ core::nccl::Topology topology_of(const std::string& text);
 core::nccl::Topology first_gpus(const core::nccl::Topology& topology, int gpus);
 /// Returns the names of all topologies of this folder.
 std::vector<std::string> topology_names();
-/// Returns `text` with every `from` replaced by `to`. Throws if there is no `from`.
-std::string replaced(std::string text, const std::string& from, const std::string& to);
 
 }  // namespace tutti::test
