@@ -58,7 +58,7 @@ fi
 
 step "apt-get update" "apt-get update"
 # The chroot of an earlier call may have packages and files of that call.
-step "remove earlier packages" "dpkg --purge tutti-window tutti-dev tutti && rm -rf /root/try /root/consumer"
+step "remove earlier packages" "dpkg --purge tutti-window tutti-dev tutti && rm -rf /srv/try /srv/consumer"
 step "install what the trial needs" "apt-get install -y --no-install-recommends man-db bash-completion fish jq less zsh"
 chroot "$root" find / -xdev -path /proc -prune -o -path /mnt -prune -o -path '*tutti*' -print | sort >"$root/tmp/before"
 step "install tutti" "apt-get install -y --no-install-recommends /mnt/packages/tutti_*.deb python3-numpy python3-pandas"
@@ -67,9 +67,9 @@ step "install tutti" "apt-get install -y --no-install-recommends /mnt/packages/t
 # files of a cluster.
 mapfile -t commands < <(sed -n 's/^    \(tutti .*\)$/\1/p' "$source/README.md" | sed 's/ *#.*//' |
     grep -Ev '^tutti (view|import)|^tutti init$|bert.textproto$' | awk '!seen[$0]++')
-step "scenario of the README" "mkdir -p /root/try && cp /usr/share/tutti/04_resnet50_ring.textproto /root/try/mine.textproto"
-for command in "${commands[@]}"; do step "$command" "set -o pipefail; cd /root/try && $command"; done
-step "tutti init, then simulate" "cd /root/try && tutti init --model bert_large_tf --machine hgx-h100 --nodes 8 -o bert.textproto && tutti simulate bert.textproto"
+step "scenario of the README" "mkdir -p /srv/try && cp /usr/share/tutti/04_resnet50_ring.textproto /srv/try/mine.textproto"
+for command in "${commands[@]}"; do step "$command" "set -o pipefail; cd /srv/try && $command"; done
+step "tutti init, then simulate" "cd /srv/try && tutti init --model bert_large_tf --machine hgx-h100 --nodes 8 -o bert.textproto && tutti simulate bert.textproto"
 step "manual pages" "man tutti | grep -q simulate && man tutti-sweep | grep -q -- --over"
 step "completion by Tab in bash" "$(
     cat <<'TRY'
@@ -82,17 +82,17 @@ TRY
 )"
 step "completion by Tab in fish" "fish -c 'complete -C \"tutti simu\"' | grep -q ^simulate && fish -c 'complete -C \"tutti init --machine hgx\"' | grep -q ^hgx-h100"
 step "completion by Tab in zsh" "zsh -fc 'autoload -Uz compinit; compinit -u -D; [[ \$_comps[tutti] == _tutti ]] && autoload +X _tutti'"
-step "JSON Schemas" "cd /root/try && jq -e .properties.step_time_us /usr/share/tutti/schema/simulate.schema.json"
-step "Python: a result as a data frame" "cd /root/try && python3 -c 'import tutti; print(tutti.load(\"mine.textproto\").simulate(timeline=True).packs.to_pandas().describe())'"
-step "Python: a tuned bucket" "cd /root/try && python3 -c 'import tutti; print(tutti.load(\"mine.textproto\").tune(evaluations=12).best_settings)'"
+step "JSON Schemas" "cd /srv/try && jq -e .properties.step_time_us /usr/share/tutti/schema/simulate.schema.json"
+step "Python: a result as a data frame" "cd /srv/try && python3 -c 'import tutti; print(tutti.load(\"mine.textproto\").simulate(timeline=True).packs.to_pandas().describe())'"
+step "Python: a tuned bucket" "cd /srv/try && python3 -c 'import tutti; print(tutti.load(\"mine.textproto\").tune(evaluations=12).best_settings)'"
 for notebook in tuning_buckets own_algorithm calibrating; do
-    step "the program of the notebook $notebook" "cd /root/try && python3 /usr/share/doc/tutti/docs/notebooks/$notebook.py"
+    step "the program of the notebook $notebook" "cd /srv/try && python3 /usr/share/doc/tutti/docs/notebooks/$notebook.py"
 done
 
 if compgen -G "$folder/tutti-dev_*.deb" >/dev/null; then
     step "install tutti-dev" "apt-get install -y --no-install-recommends /mnt/packages/tutti-dev_*.deb g++ cmake make pkg-config"
-    mkdir -p "$root/root/consumer"
-    cat >"$root/root/consumer/main.cpp" <<'CODE'
+    mkdir -p "$root/srv/consumer"
+    cat >"$root/srv/consumer/main.cpp" <<'CODE'
 #include <cstdio>
 
 #include "core/scenario/library.h"
@@ -111,25 +111,25 @@ int main(int, char** arguments) {
   std::printf("%.6f\n", tutti::core::to_us(summary.step_time()));
 }
 CODE
-    cat >"$root/root/consumer/CMakeLists.txt" <<'CODE'
+    cat >"$root/srv/consumer/CMakeLists.txt" <<'CODE'
 cmake_minimum_required(VERSION 3.25)
 project(consumer LANGUAGES CXX)
 find_package(Tutti REQUIRED)
 add_executable(consumer main.cpp)
 target_link_libraries(consumer PRIVATE Tutti::core Tutti::sim)
 CODE
-    same='[[ $(./consumer /root/try/mine.textproto) == $(tutti simulate /root/try/mine.textproto --format json | jq .step_time_us | xargs printf %.6f) ]]'
-    step "a program with find_package(Tutti)" "cd /root/consumer && cmake . && make && $same"
-    step "a program with pkg-config" "cd /root/consumer && g++ -std=c++20 main.cpp -o consumer \$(pkg-config --cflags --libs tutti) && $same"
+    same='[[ $(./consumer /srv/try/mine.textproto) == $(tutti simulate /srv/try/mine.textproto --format json | jq .step_time_us | xargs printf %.6f) ]]'
+    step "a program with find_package(Tutti)" "cd /srv/consumer && cmake . && make && $same"
+    step "a program with pkg-config" "cd /srv/consumer && g++ -std=c++20 main.cpp -o consumer \$(pkg-config --cflags --libs tutti) && $same"
 fi
 if compgen -G "$folder/tutti-window_*.deb" >/dev/null; then
-    step "without tutti-window, tutti view names the package" "tutti view /root/try/mine.tutti 2>&1 | grep -q 'install the package tutti-window'"
+    step "without tutti-window, tutti view names the package" "tutti view /srv/try/mine.tutti 2>&1 | grep -q 'install the package tutti-window'"
     step "install tutti-window" "apt-get install -y --no-install-recommends /mnt/packages/tutti-window_*.deb xvfb xauth desktop-file-utils file"
     # With --foreground, the window gets one signal. A second one would end it before it removes its
     # temporary files.
-    step "the window opens a timeline on a display" "cd /root/try && xvfb-run -a sh -c 'timeout --foreground 10 tutti view mine.tutti; echo \$? >status'; [[ \$(<status) == 124 ]]"
-    step "Python: the window of a result" "cd /root/try && xvfb-run -a python3 -c 'import tutti; w = tutti.load(\"mine.textproto\").simulate(timeline=True).view(); assert w.is_open; w.close(); assert not w.is_open'"
-    step "a picture of the window" "cd /root/try && xvfb-run -a tutti view mine.tutti --screenshot window.png && file window.png | grep -q 'PNG image data, [0-9]* x [0-9]*' && (( \$(stat -c %s window.png) > 20000 ))"
+    step "the window opens a timeline on a display" "cd /srv/try && xvfb-run -a sh -c 'timeout --foreground 10 tutti view mine.tutti; echo \$? >status'; [[ \$(<status) == 124 ]]"
+    step "Python: the window of a result" "cd /srv/try && xvfb-run -a python3 -c 'import tutti; w = tutti.load(\"mine.textproto\").simulate(timeline=True).view(); assert w.is_open; w.close(); assert not w.is_open'"
+    step "a picture of the window" "cd /srv/try && xvfb-run -a tutti view mine.tutti --screenshot window.png && file window.png | grep -q 'PNG image data, [0-9]* x [0-9]*' && (( \$(stat -c %s window.png) > 20000 ))"
     step "the entry of the desktop menu" "desktop-file-validate /usr/share/applications/tutti-view.desktop && test -s /usr/share/icons/hicolor/scalable/apps/tutti.svg"
     step "timelines, sweeps and scenarios open in the window" "for kind in timeline sweep scenario; do grep -q :application/x-tutti-\$kind: /usr/share/mime/globs2 && grep -q ^application/x-tutti-\$kind=tutti-view.desktop /usr/share/applications/mimeinfo.cache || exit 1; done"
 fi
@@ -137,7 +137,7 @@ fi
 step "remove" "apt-get purge -y 'tutti*'"
 # man keeps the pages that it has formatted, and removes them in its own time.
 left=$(chroot "$root" find / -xdev -path /proc -prune -o -path /mnt -prune -o -path /var/cache/man -prune -o -path '*tutti*' -print | sort |
-    comm -13 "$root/tmp/before" - | grep -v '^/root/')
+    comm -13 "$root/tmp/before" - | grep -v '^/srv/')
 if [[ $left ]]; then
     printf 'FAILED  files that were left behind\n%s\n' "$left"
     failures=$((failures + 1))

@@ -1,5 +1,5 @@
-// What the window shows around the documents: its title, messages about files that cannot be
-// opened, the frame of the part that has the keyboard focus, and a size that fits on the screen.
+// Tests the parts of the window around its documents: the title, messages about files that cannot
+// be opened, the frame of the part that has the keyboard focus, and a size that fits on the screen.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

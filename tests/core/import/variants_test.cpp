@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 #include <zlib.h>
 
-
 #include "core/import/import.h"
 #include "core/import/measurements_of_run.h"
 #include "core/import/scenario_of_run.h"

@@ -7,7 +7,8 @@
 // The file makes sweeps resumable: the same command continues with the missing points. Outputs
 // other than the sweep file are made from this file at the end, so the reports of a new and of an
 // existing sweep have the same form. Points are evaluated in sim/sweep, shared among ranks in
-// sweep_leader.cpp and sweep_helper.cpp, and tabulated in sweep_output.cpp.
+// sweep_leader.cpp and sweep_helper.cpp, tabulated in sweep_output.cpp, and reported in
+// sweep_results.cpp.
 
 #include "tools/tutti/explore/sweep.h"
 
@@ -19,23 +20,21 @@
 #include <iostream>
 #include <sstream>
 
-#include "core/advice/extrapolation.h"
 #include "core/base/file.h"
 #include "core/base/format.h"
 #include "core/base/version.h"
 #include "core/explore/strategy_alternatives.h"
 #include "core/explore/sweep_plot.h"
 #include "core/explore/sweep_reuse.h"
-#include "core/scenario/library_folder.h"
 #include "real/worker/run_limits.h"
 #include "sim/simulator.h"
 #include "sim/sweep/evaluator.h"
 #include "sim/sweep/execute_points.h"
 #include "tools/tutti/explore/explore.h"
-#include "tools/tutti/explore/plot_file.h"
 #include "tools/tutti/explore/sweep_claim.h"
 #include "tools/tutti/explore/sweep_output.h"
 #include "tools/tutti/explore/sweep_ranks.h"
+#include "tools/tutti/explore/sweep_results.h"
 #include "tools/tutti/io/capture.h"
 #include "tools/tutti/io/input_files.h"
 #include "tools/tutti/io/interrupt.h"
@@ -51,42 +50,6 @@ using core::Outcome;
 using core::ProblemCode;
 using core::SweepStore;
 
-/// Returns notes that say where the results of `points` are extrapolated. Each note occurs once,
-/// with the number of points to which it applies.
-Expected<std::vector<std::string>> notes_on(SweepStore& store,
-                                            const std::vector<std::int64_t>& points) {
-  const auto files = store.files();
-  if (!files) return failed(files);
-  const core::Library library(*files, core::library_folder());
-  const auto set = settings_of(store.info().set);
-  if (!set) return failed(set);
-  std::vector<std::pair<std::string, std::size_t>> notes;
-  for (const std::int64_t point : points) {
-    std::vector<core::Override> changes = *set;
-    for (core::Override& change : store.space().overrides(point))
-      changes.push_back(std::move(change));
-    const auto scenario = core::read_scenario(store.info().scenario_text,
-                                              store.info().scenario_file, library, changes);
-    if (!scenario) continue;
-    for (const std::string& text : core::extrapolations(*scenario)) {
-      const auto known = std::find_if(notes.begin(), notes.end(),
-                                      [&](const auto& note) { return note.first == text; });
-      known == notes.end() ? notes.emplace_back(text, 1) : (++known->second, *known);
-    }
-  }
-  std::vector<std::string> texts;
-  for (const auto& [note, count] : notes) {
-    texts.push_back(count == points.size() ? note
-                                           : fmt::format("{} (at {} of the {} points above)", note,
-                                                         count, points.size()));
-  }
-  return texts;
-}
-
-core::PlotOptions plot_options(const SweepOptions& options) {
-  return {options.x, options.by, options.cost.empty() ? "step_time" : options.cost};
-}
-
 Expected<void> check_names(const SweepOptions& options, const std::string& database) {
   return check_distinct({{"-o", database},
                          {"--csv", options.csv},
@@ -98,62 +61,6 @@ Expected<void> check_names(const SweepOptions& options, const std::string& datab
 Expected<void> check_report_files(const SweepOptions& options) {
   return check_outputs(
       {{"--csv", options.csv}, {"--json", options.json}, {"--plot", options.plot}});
-}
-
-/// Prints the report. Returns the exit status.
-int print_results(SweepStore& store, const Outcomes& outcomes, int rows, Format format) {
-  if (format == Format::kJson) return print_out(sweep_json(store, outcomes));
-  auto notes = notes_on(store, reported_points(store, outcomes, rows));
-  if (!notes) return report(notes.error());
-  if (std::string note = note_on_samples(store.space()); !note.empty())
-    notes->push_back(std::move(note));
-  return print_report(sweep_text(store, outcomes, rows, *notes));
-}
-
-/// Prints the report, and writes all other requested outputs except the sweep's file. Returns the
-/// exit status.
-int report_results(SweepStore& store, const SweepOptions& options, Format format,
-                   const std::vector<std::string>& inputs) {
-  Outcomes outcomes(static_cast<std::size_t>(store.space().size()));
-  std::vector<core::Error> unwritten;
-  const auto read =
-      store.each([&](std::int64_t point, const Outcome& outcome) { outcomes[point] = outcome; });
-  if (!read) return report(read.error());
-  if (!options.csv.empty()) {
-    const auto written = write_file(options.csv, inputs,
-                                    [&](std::ostream& out) { write_csv(store, outcomes, out); });
-    if (!written) unwritten.push_back(written.error());
-  }
-  if (!options.json.empty()) {
-    const auto written = write_file(options.json, inputs, sweep_json(store, outcomes));
-    if (!written) unwritten.push_back(written.error());
-  }
-  if (!options.plot.empty()) {
-    const std::string title = std::filesystem::path(store.info().scenario_file).stem().string();
-    auto plot = core::plot_of(store.space(), outcomes, title, plot_options(options));
-    if (!plot) return report(plot.error());
-    if (!options.measured.empty()) {
-      const auto text = core::read_text_file(options.measured, core::TextSource::kAnything);
-      if (!text) return report(text.error());
-      if (const auto added = core::add_measured(*plot, *text, options.measured); !added)
-        return report(added.error());
-    }
-    const auto written = write_plot(options.plot, inputs, core::to_svg(*plot));
-    if (!written) unwritten.push_back(written.error());
-  }
-  // The results are printed even if a file cannot be written.
-  int status = print_results(store, outcomes, options.rows, format);
-  for (const core::Error& error : unwritten) report(error);
-  if (!unwritten.empty()) status = kRunFailed;
-  const bool any = std::any_of(outcomes.begin(), outcomes.end(), [](const auto& outcome) {
-    return outcome && outcome->status == Outcome::Status::kDone;
-  });
-  if (status != kDone || any || store.space().size() == 0) return status;
-  const auto failed_point = std::find_if(outcomes.begin(), outcomes.end(),
-                                         [](const auto& outcome) { return outcome.has_value(); });
-  return report(core::Error::run(fmt::format(
-      "no point of the sweep has a result{}{}", failed_point == outcomes.end() ? "" : "; ",
-      failed_point == outcomes.end() ? "" : (*failed_point)->message)));
 }
 
 /// Removes the axis `strategy=NAMES`, which compares strategies, from `over`, and returns its
