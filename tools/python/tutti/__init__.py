@@ -36,8 +36,9 @@ from .algorithm import (
 from .commands import Progress, data_folder, file_name
 from .commands import run as _run
 from .errors import Error, FieldError, Interrupted, Problem, RequestError, RunError
+from .fields import Elements, Fields
 from .result import Comparison, Explanation, Perf, Plan, Report, Result, compare, open_timeline
-from .scenario import Elements, Fields, Scenario, load, parse
+from .scenario import Scenario, load, parse
 from .sweep import Sweep, Tuning
 from .table import Table
 from .window import Window

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import operator
 import os
 from numbers import Real
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Iterable, Iterator, Mapping, NoReturn, Optional, Union
+from typing import TYPE_CHECKING, Any, Mapping, Optional, Union
 
 from . import _core
 from .algorithm import temporary_files
 from .commands import Progress, data_folder, file_name, plain, run, scratch_folder
 from .errors import Interrupted, Problem, RequestError
+from .fields import Elements, Fields, join, kind_of, typed_value, wrong_type
 from .result import Explanation, Plan, Result
 from .sweep import Sweep, Tuning
 
@@ -53,144 +53,12 @@ def load(path: Path_) -> "Scenario":
 def parse(text: Union[str, Mapping[str, Any]], path: Path_ = "scenario.textproto") -> "Scenario":
     """Checks the text of a scenario (Protocol Buffers text format or JSON), or its fields.
 
-    Fields are nested dictionaries, as `scenario.to_dict()` returns them. `path`: the name of the text in errors. File names in the text are relative to its folder. The
-    file need not exist.
+    Fields are nested dictionaries, as `scenario.to_dict()` returns them. `path`: the name of the
+    text in errors. File names in the text are relative to its folder. The file need not exist.
     """
     scenario = Scenario(text, path)
     scenario.check()
     return scenario
-
-
-class Fields:
-    """A message of a scenario. Its fields are attributes, which can be read and set.
-
-    A field that is not set reads as None, even if it has a default. `help("steps")` describes a
-    field with its default.
-    """
-
-    __slots__ = ("_scenario", "_path")
-    _scenario: "Scenario"
-    _path: str
-
-    def __init__(self, scenario: "Scenario", path: str) -> None:
-        object.__setattr__(self, "_scenario", scenario)
-        object.__setattr__(self, "_path", path)
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):  # also while copy or pickle creates the object
-            raise AttributeError(name)
-        return self._scenario._get(_join(self._path, name))
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        self._scenario.set(_join(self._path, name), value)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self._scenario, self._path)
-
-    def __delattr__(self, name: str) -> None:
-        self._scenario.set(_join(self._path, name), None)
-
-    def __dir__(self) -> list[str]:
-        return [*object.__dir__(self), *self._state()["fields"]]
-
-    def _state(self) -> dict[str, Any]:
-        return _core.field_state(self._scenario.to_text(), self._path)
-
-    def help(self, field: str = "") -> str:
-        """Returns the schema's description of a field or of this message, with its default."""
-        state = _core.field_state(self._scenario.to_text(), _join(self._path, field) if field else self._path)
-        text: str = state["help"]
-        return text
-
-    def to_dict(self) -> dict[str, Any]:
-        """Returns the fields that are set, as nested dictionaries and lists."""
-        result: dict[str, Any] = {}
-        for name in self._state()["fields"]:
-            value = self._scenario._get(_join(self._path, name))
-            if isinstance(value, Fields):
-                if value._state()["written"]:
-                    result[name] = value.to_dict()
-            elif isinstance(value, Elements):
-                if len(value) > 0:
-                    result[name] = [v.to_dict() if isinstance(v, Fields) else v for v in value]
-            elif value is not None:
-                result[name] = value
-        return result
-
-    def __repr__(self) -> str:
-        return f"<{self._path or 'scenario'}: {self.to_dict()}>"
-
-
-class Elements:
-    """A repeated field: a list of values or of messages."""
-
-    __slots__ = ("_scenario", "_path")
-
-    def __init__(self, scenario: "Scenario", path: str) -> None:
-        self._scenario = scenario
-        self._path = path
-
-    def __len__(self) -> int:
-        return int(_core.field_state(self._scenario.to_text(), self._path)["count"])
-
-    def _at(self, index: int) -> str:
-        length = len(self)
-        try:
-            number = operator.index(index)
-        except TypeError:
-            _wrong_type(f"{self._path}: expected the number of an element", index)
-        if not -length <= number < length:
-            raise IndexError(f"{self._path} has {length} element{'' if length == 1 else 's'}")
-        return f"{self._path}[{number % length}]"
-
-    def __getitem__(self, index: Union[int, slice]) -> Any:
-        if isinstance(index, slice):
-            return [self[i] for i in range(*index.indices(len(self)))]
-        return self._scenario._get(self._at(index))
-
-    def __setitem__(self, index: int, value: Any) -> None:
-        self._scenario.set(self._at(index), value)
-
-    def __delitem__(self, index: int) -> None:
-        self._scenario.set(self._at(index), None)
-
-    def __iter__(self) -> Iterator[Any]:
-        return (self[i] for i in range(len(self)))
-
-    def _only(self, name: str) -> str:
-        """Returns the path of a field of the only element, as --set allows it without [0]."""
-        length = len(self)
-        if length > 1:
-            raise AttributeError(f"{self._path} has {length} elements; use {self._path}[0].{name}")
-        return _join(f"{self._path}[0]", name)
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):
-            raise AttributeError(name)
-        return self._scenario._get(self._only(name))
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        if name in Elements.__slots__:
-            object.__setattr__(self, name, value)
-        else:
-            self._scenario.set(self._only(name), value)
-
-    def append(self, value: Any) -> None:
-        """Adds an element: a value, or a mapping with the fields of a message."""
-        self._scenario.set(f"{self._path}[{len(self)}]", value)
-
-    def extend(self, values: Iterable[Any]) -> None:
-        """Adds several elements."""
-        for value in values:
-            self.append(value)
-
-    def __repr__(self) -> str:
-        return repr([v.to_dict() if isinstance(v, Fields) else v for v in self])
-
-
-def _wrong_type(expected: str, value: Any) -> NoReturn:
-    text = f"{expected}, found a value of type {type(value).__name__}"
-    raise RequestError([Problem(text, code="wrong-type")])
 
 
 def _working_directory() -> str:
@@ -201,50 +69,12 @@ def _working_directory() -> str:
         return ""
 
 
-def _kind(text: str, field: str) -> str:
-    """Returns the kind of a field, also of a new element of a repeated field."""
-    if field.endswith("]"):
-        field = field[: field.rindex("[")]
-    kind: str = _core.field_state(text, field)["kind"]
-    return kind
-
-
-def _join(path: str, name: str) -> str:
-    return f"{path}.{name}" if path else name
-
-
 def _values_of(over: Mapping[str, Any]) -> list[str]:
     """Returns the values of --over for a mapping from fields to their values."""
     if not isinstance(over, Mapping):
         text = f'expected a dictionary, such as {{"strategy.shards": [1, 2, 4]}} (got {over!r})'
         raise RequestError([Problem(text, code="wrong-type")])
     return [f"{field}={plain(values)}" for field, values in over.items()]
-
-
-def _typed(state: Mapping[str, Any]) -> Any:
-    """Returns the value of a field that is set, as a Python object."""
-    value = state["value"]
-    if state["kind"] == "bool":
-        return value == "true"
-    if state["converted"] is not None:  # written with a unit
-        converted = float(state["converted"])
-        return int(converted) if state["kind"] == "whole" and converted.is_integer() else converted
-    # A value that is not a number stays as the user wrote it. check() reports the error.
-    try:
-        if state["kind"] == "whole":
-            return int(value, 0)
-    except ValueError:
-        pass
-    try:
-        if state["kind"] in ("whole", "number"):
-            number = float(value)
-            if state["kind"] == "number":
-                return number
-            if number.is_integer():  # written as 4e6 or 4000000.0
-                return int(number)
-    except ValueError:
-        pass
-    return value
 
 
 class RunFields(Fields):
@@ -304,7 +134,7 @@ class Scenario(Fields):
             for name, value in text.items():
                 self.set(name, value)
         else:
-            _wrong_type("expected the text of a scenario or a dictionary of its fields", text)
+            wrong_type("expected the text of a scenario or a dictionary of its fields", text)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Scenario, (self._text, self._file, self._folder)
@@ -384,11 +214,11 @@ class Scenario(Fields):
             text = _core.with_field(text, field, "")
             object.__setattr__(self, "_text", _core.with_field(text, field, "{}"))
             for name, one in value.items():
-                self.set(_join(field, name), one)
+                self.set(join(field, name), one)
             return self
         if isinstance(value, (list, tuple, Elements)):
             if not _core.field_state(text, field)["repeated"]:
-                _wrong_type(f"{field}: expected one value", value)
+                wrong_type(f"{field}: expected one value", value)
             values = [v.to_dict() if isinstance(v, Fields) else v for v in value]
             for index in reversed(range(_core.field_state(text, field)["count"])):
                 text = _core.with_field(text, f"{field}[{index}]", "")
@@ -397,11 +227,11 @@ class Scenario(Fields):
                 self.set(f"{field}[{index}]", one)
             return self
         if value is not None and not isinstance(value, (str, bool)):
-            kind = _kind(text, field)
+            kind = kind_of(text, field)
             if kind == "message":
-                _wrong_type(f"{field}: expected a dictionary with the fields of this message", value)
+                wrong_type(f"{field}: expected a dictionary with the fields of this message", value)
             if not isinstance(value, (Real, os.PathLike)) and not hasattr(value, "__float__"):
-                _wrong_type(f"{field}: expected a number, a text, a list or a dictionary", value)
+                wrong_type(f"{field}: expected a number, a text, a list or a dictionary", value)
             if kind == "whole" and isinstance(value, Real) and value == value // 1:
                 value = int(value)  # as NumPy returns whole numbers: 4194304.0
         typed = plain(value)
@@ -416,7 +246,7 @@ class Scenario(Fields):
             return Elements(self, path)
         if state["kind"] == "message":
             return Fields(self, path)
-        return _typed(state) if state["written"] else None
+        return typed_value(state) if state["written"] else None
 
     def use(self, algorithm: Union["Algorithm", str]) -> "Scenario":
         """Sets the algorithm of the strategy: a built-in one by its name, or a custom one.
