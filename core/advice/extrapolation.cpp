@@ -72,12 +72,19 @@ void add_missing_computation(const Scenario& scenario, const proto::Scenario& me
       "and backward_ms, or add forward_flops and backward_flops to the model");
 }
 
-/// If the layers are computed in float32 by default, although the GPUs have a rate for TF32, notes
-/// that most training programs use tensor cores.
+/// If a precision is stated that changes no times, says so. If the layers are computed in float32
+/// by default, although the GPUs have a rate for TF32, notes that most training programs use tensor
+/// cores.
 void add_precision(const Scenario& scenario, const proto::Scenario& message,
                    std::vector<std::string>& notes) {
-  if (scenario.workload.precision != Precision::kFloat32 || message.workload().has_precision())
+  if (message.workload().has_precision()) {
+    if (!scenario.workload.precision)
+      notes.emplace_back(
+          "workload.precision does not change the times of layers, because they do not follow from "
+          "FLOPs");
     return;
+  }
+  if (scenario.workload.precision != Precision::kFloat32) return;
   for (const WorkerGroup& group : scenario.cluster->groups()) {
     const Machine& machine = *group.machine;
     if (machine.gpus().empty()) continue;

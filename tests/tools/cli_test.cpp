@@ -224,6 +224,9 @@ TEST(Scenario, ErrorsAboutNamesListWhatThereIs) {
   expect("strategy.bytes_per_pack=nan", "found \"nan\"; write a size");
   const Outcome o = run_tutti({"simulate", "mine.txtproto"}, {.folder = folder.path()});
   EXPECT_THAT(o.err, HasSubstr("No such file or directory; did you mean \"mine.textproto\"?"));
+  EXPECT_THAT(run_tutti({"simulate", "other.textproto"}, {.folder = folder.path()}).err,
+              Not(HasSubstr("did you mean")))
+      << "the ending alone does not make names similar";
   EXPECT_THAT(run_tutti({"simulate", "-"}, {.folder = folder.path()}).err,
               HasSubstr("cannot be read from standard input"));
 }

@@ -91,7 +91,9 @@ Error with_similar_file(const Error& error, const std::string& path) {
   for (fs::directory_iterator entry(folder, failed), end; !failed && entry != end;
        entry.increment(failed)) {
     const std::string ending = entry->path().extension().string();
-    if (ending == ".textproto" || ending == ".json")
+    // Long folders and endings, which the names share, do not make the names similar.
+    if ((ending == ".textproto" || ending == ".json") &&
+        !core::did_you_mean(file.stem().string(), {entry->path().stem().string()}).empty())
       names.push_back((file.parent_path() / entry->path().filename()).string());
   }
   std::sort(names.begin(), names.end());

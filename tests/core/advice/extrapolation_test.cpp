@@ -92,7 +92,10 @@ TEST(Extrapolation, ReportsFloat32OnGpusWithTf32) {
   for (const char* precision : {"FLOAT32", "TF32", "BFLOAT16"})
     EXPECT_THAT(notes_on_model("dgx-a100", resnet + "precision: " + precision), IsEmpty());
   EXPECT_THAT(notes_on_model("dgx1-v100", resnet), IsEmpty()) << "V100 has no TF32";
-  EXPECT_THAT(notes_on_model("dgx-a100", resnet + "forward_ms: 1 backward_ms: 2"), IsEmpty());
+  const std::string times = "forward_ms: 1 backward_ms: 2 ";
+  EXPECT_THAT(notes_on_model("dgx-a100", resnet + times), IsEmpty());
+  EXPECT_THAT(notes_on_model("dgx-a100", resnet + times + "precision: TF32"),
+              ElementsAre(HasSubstr("precision does not change the times of layers")));
 }
 
 TEST(Extrapolation, ReportsAModelThatDoesNotFitIntoTheMemory) {
