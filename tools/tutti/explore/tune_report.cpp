@@ -240,10 +240,13 @@ std::string snippet_part(const TuneResult& r) {
   std::string paste, others;
   for (const PromisedSnippet& one : r.snippets) {
     const core::Snippet& snippet = one.snippet;
-    // The settings of a framework whose packs differ slightly from the current ones show how the
-    // framework expresses the current settings.
-    const bool expresses_current =
-        !r.advice.change && one.longer_by && *one.longer_by <= core::kDifferenceError;
+    // If no change is recommended, a snippet expresses the current settings, also if the framework
+    // packs slightly differently.
+    const Time now = r.now.outcome.step;
+    const double longer = share(one.outcome.step - now, now);
+    const bool expresses_current = !r.advice.change &&
+                                   one.outcome.status == Outcome::Status::kDone &&
+                                   longer <= core::kDifferenceError;
     if (!one.why_not.empty() && !expresses_current) {
       others += fmt::format("  {}: {}\n", snippet.framework, one.why_not);
       continue;
@@ -252,8 +255,7 @@ std::string snippet_part(const TuneResult& r) {
         "{}{}{}: step time {}{}\n", snippet.framework,
         snippet.as_simulated ? "" : ", its nearest setting",
         snippet.remark.empty() ? "" : fmt::format(" ({})", snippet.remark), show(one.outcome.step),
-        one.longer_by ? fmt::format(", {:.2g} % longer than the current one", 100 * *one.longer_by)
-                      : "");
+        longer > 0 ? fmt::format(", {:.2g} % longer than the current one", 100 * longer) : "");
     paste += indented(snippet.text);
   }
   if (!paste.empty())

@@ -42,9 +42,6 @@ struct PromisedSnippet {
   core::Outcome outcome;
   std::string why_not;  ///< the reason why the setting is not recommended; empty if the setting is
                         ///< recommended
-  /// The fraction by which the step time exceeds the current one; nullopt: it does not exceed the
-  /// current one, or is unknown.
-  std::optional<double> longer_by;
 };
 
 /// A setting whose simulated time is lower than the time of the recommended setting, but not

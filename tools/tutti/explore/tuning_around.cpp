@@ -163,12 +163,10 @@ Expected<bool> Tuning::add_snippets() {
       made.why_not = "the framework's packing cannot be simulated: " + promise.message;
     } else if (promise.step > result_.now.outcome.step) {
       const core::Time now = result_.now.outcome.step;
-      made.longer_by =
-          static_cast<double>((promise.step - now).count()) / static_cast<double>(now.count());
       made.why_not = fmt::format(
           "with the framework's own packing, the step takes {} instead of {}, which is {:.2g} % "
           "longer",
-          core::show(promise.step), core::show(now), 100 * *made.longer_by);
+          core::show(promise.step), core::show(now), 100 * core::share(promise.step - now, now));
     }
     result_.snippets.push_back(std::move(made));
   }
