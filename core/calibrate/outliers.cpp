@@ -217,10 +217,11 @@ std::vector<std::string> notes_of_cores(const Measurements& measured) {
     const double usual = median(measured.waits);
     const std::string without = usual > 0.9 ? "many" : fmt::format("up to {:.2g}", 1 / (1 - usual));
     notes.push_back(fmt::format(
-        "in {} of {} steps, workers waited for a CPU core, for up to {:.0f} % of the time that "
-        "packs were in flight. The measured times include this waiting time; without it, rates may "
-        "be {} times as high, and latencies lower by this factor. These steps were not used to "
-        "find outliers. Run fewer workers per machine, or fewer other programs",
+        "in {} of {} steps, workers waited for a CPU core: at the median of these steps, the "
+        "worker that waited longest did so for {:.0f} % of the time that packs were in flight. The "
+        "measured times include this waiting time; without it, rates may be {} times as high, and "
+        "latencies lower by this factor. These steps were not used to find outliers. Run fewer "
+        "workers per machine, or fewer other programs",
         measured.waits.size(), measured.steps, 100 * usual, without));
   }
   if (measured.in_memory)

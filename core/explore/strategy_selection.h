@@ -96,7 +96,8 @@ class StrategySelection {
   const Library& library_;
   std::vector<std::string> frameworks_;
   std::optional<ScenarioText> written_;
-  std::optional<CollectiveKind> of_file_;  ///< the collective of the scenario's file, if any
+  /// If the scenario uses an algorithm file: the collective that this algorithm implements.
+  std::optional<CollectiveKind> of_file_;
 };
 
 }  // namespace tutti::core

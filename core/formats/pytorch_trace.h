@@ -22,8 +22,9 @@ namespace tutti::core {
 struct PytorchGroup {
   std::string name, description;
   std::int64_t size = -1;
-  std::vector<std::int64_t> ranks;  ///< empty: the ranks are given by `first_rank` and `stride` or,
-                                    ///< if `stride` is not above 0, are 0 to `size` - 1
+  /// If empty: the ranks follow from `first_rank` and `stride` if stride > 0; otherwise they are
+  /// 0 to `size` - 1.
+  std::vector<std::int64_t> ranks;
   /// If stride > 0, the ranks are first_rank, first_rank + stride, …: `size` ranks in total.
   std::int64_t first_rank = -1, stride = -1;
 

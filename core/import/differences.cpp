@@ -262,10 +262,10 @@ class Differences {
         fmt::format("the GPU is idle for {} in a step of {}, while no collective is in flight: the "
                     "host launches kernels more slowly than the GPU executes them",
                     shown(idle), shown(model_.step_ns)),
-        fmt::format("per step: {} gaps of {} on average, with {} of idle time in the forward pass "
-                    "(medians over {} steps of all ranks); the prediction contains these gaps",
-                    show_count(count), shown(idle / std::max<std::int64_t>(1, count)),
-                    shown(upper_median(forward)), all.size()),
+        fmt::format("medians over {} steps of all ranks: {} gaps per step, {} per gap, and {} of "
+                    "idle time in the forward pass; the prediction contains these gaps",
+                    all.size(), show_count(count), shown(idle / std::max<std::int64_t>(1, count)),
+                    shown(upper_median(forward))),
         idle);
   }
 

@@ -167,7 +167,9 @@ Expected<std::vector<std::string>> fit_gradients(StepModel& model, const Scenari
         fmt::format("{} of {} gradients are in no all-reduce of the trace; the scenario contains "
                     "their computation, but does not reduce them",
                     dropped, all));
-  // Several DDP modules in one model, for example, have a first bucket each.
+  // Sometimes no bucket limits of DDP produce the packs of the trace, for example if a model has
+  // several DDP modules, because each module has a first bucket of its own. Each pack then becomes
+  // one variable.
   const std::size_t kept = model.gradients.size();
   if (model.has_buckets && !limits_of_packs(model) && packs_as_gradients(model))
     notes->push_back(fmt::format(

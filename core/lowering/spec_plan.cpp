@@ -136,7 +136,7 @@ class SpecPlanner {
       if (literal())
         return about(
             "TensorFlow's nccl works inside one process, but there are {} workers; use nccl/xring, "
-            "or remove validation",
+            "or remove validation: LITERAL",
             cluster_.workers());
       plan_.notes.add("spec.nccl-in-one-process",
                       "TensorFlow's nccl works inside one process and fails with {} workers; the "
@@ -151,8 +151,8 @@ class SpecPlanner {
     if (first == part.packs.end()) return std::nullopt;
     if (literal())
       return about(
-          "TensorFlow's nccl/rechd cannot halve {} elements for {} workers; use nccl/xring, or "
-          "remove validation",
+          "TensorFlow's nccl/rechd fails for a pack of {} elements, because their number is not a "
+          "multiple of {} (the number of workers); use nccl/xring, or remove validation: LITERAL",
           part.collective(*first).elements, cluster_.workers());
     plan_.notes.add("spec.uneven-halves",
                     "TensorFlow's nccl/rechd fails for {} of its {} packs, because their number of "

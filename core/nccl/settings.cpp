@@ -168,8 +168,8 @@ class SettingsReader {
     }
     problems_.add(
         {ProblemCode::kUnknownName, name}, {},
-        "{}={}: expected 0 (default), 1 (efficiency) or 2 (zero), and since 2.29 DEFAULT, "
-        "EFFICIENCY or ZERO",
+        "{}={}: expected 0 (default), 1 (efficiency) or 2 (zero); NCCL 2.29 and later also accept "
+        "DEFAULT, EFFICIENCY and ZERO",
         name, value);
   }
 

@@ -1,5 +1,6 @@
-// Looks for ranks that wait for each other forever. For every communicator, all roles must execute
-// the same collectives, equally often, in the same training steps and in the same order. To find
+// Looks for ranks that wait for each other forever. A role is all replicas that run the same
+// program (PlanView). For every communicator, all roles must execute the same collectives, equally
+// often, in the same training steps and in the same order. To find
 // deadlocks across several communicators, all programs are then combined into one graph. In this
 // graph, one node represents all tasks of a collective, because no rank's task completes before the
 // tasks of all ranks have started. Every cycle in this graph is a deadlock.

@@ -131,8 +131,9 @@ struct Program {
   std::vector<std::int32_t> first_edge;  ///< for each task: index of its first edge in
                                          ///< `successors`; the last element is the number of edges
   std::vector<TaskId> successors;
-  std::vector<std::int32_t>
-      join;  ///< for each task: index in `predecessors`; -1: the task has at most one predecessor
+  /// For each task: index of its count in `predecessors`; -1: the task has at most one
+  /// predecessor, and no count.
+  std::vector<std::int32_t> join;
   std::vector<std::int32_t>
       predecessors;  ///< for each task with several predecessors: the number of its predecessors
   std::vector<TaskId> roots;  ///< tasks without predecessors, in the order in which they start

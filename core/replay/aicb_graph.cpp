@@ -197,8 +197,10 @@ class AicbGraph {
                        });
   }
 
-  /// Returns the communicator of a group that a rank of a stage belongs to; nullopt if the group
-  /// has one rank, or has ranks of stages that are not in the file.
+  /// Returns the communicator of the group of this kind (such as tensor-parallel or data-parallel
+  /// ranks) that contains rank `rank` of pipeline stage `stage`. Returns nullopt if the rank is in
+  /// no such group, if the group has one rank, or if the group also has ranks of stages that are
+  /// not in the file.
   std::optional<std::int32_t> communicator(Group group, std::size_t stage, std::int64_t rank) {
     const std::int64_t stages = std::ssize(stages_);
     std::int64_t size = size_of_group(group), stride = 1, first = 0;

@@ -164,7 +164,7 @@ ScenarioEditor::Answer ScenarioEditor::ask_about(const LeftBehind& left) {
                        tr("Recover unsaved changes of %1?").arg(name),
                        QMessageBox::Yes | QMessageBox::Discard | QMessageBox::Cancel, this);
   question.setInformativeText(
-      tr("A window was closed before the changes were saved. The last change was at %1.%2")
+      tr("A window ended before the changes were saved. The last change was at %1.%2")
           .arg(QLocale().toString(left.kept(), QLocale::ShortFormat),
                path.isEmpty() ? QString() : QStringLiteral("\n") + path));
   question.button(QMessageBox::Yes)->setText(tr("&Recover"));

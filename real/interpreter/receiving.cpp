@@ -304,8 +304,8 @@ void Interpreter::reduce_and_pass_on(Lane& lane, const std::byte* bytes, std::in
     if (!there) room = devices_.take(lane.rank, piece_bytes_, true);
     work.target = there ? there : room.get();
     const bool at_once = devices_.perform(work, ++next_ticket_);
-    TUTTI_CHECK(at_once, "rank {} lane {}: the device did not complete at once", lane.rank,
-                lane.number);
+    TUTTI_CHECK(at_once, "rank {} lane {}: the device did not perform the work immediately",
+                lane.rank, lane.number);
     if (there) {
       transport_.publish(piece);
     } else {

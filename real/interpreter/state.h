@@ -105,7 +105,7 @@ struct Interpreter::Lane {
   /// The connection from which the current step receives its message.
   Connection* in = nullptr;
   std::int64_t consumed = 0;  ///< bytes of the message handed to the device
-  std::int64_t finished = 0;  ///< bytes of the message completed by the device
+  std::int64_t finished = 0;  ///< bytes of the message that the device has reduced or stored
   bool passing_on = false;  ///< true: each piece of the message is forwarded as soon as it arrives
   bool holds = false;       ///< true: pieces are kept until the receiver has a free slot
   /// True: the current step has acquired a slot at its receiver. The step may still be receiving

@@ -324,11 +324,12 @@ Tls::Tls(std::shared_ptr<const TlsContext> context, int socket, bool joiner,
     return;
   }
   SSL_set_accept_state(state_->ssl);
-  // A listener that verifies its peers accepts no pre-shared key without this name.
+  // A listener that verifies its peers accepts a pre-shared key only if it has a session ID
+  // context, whose value does not matter.
   TUTTI_CHECK(SSL_set_session_id_context(state_->ssl,
                                          reinterpret_cast<const unsigned char*>(kIdentity.data()),
                                          kIdentity.size()) == 1,
-              "libssl accepts no name");
+              "libssl refuses the session ID context");
 }
 
 Tls::~Tls() = default;

@@ -76,8 +76,8 @@ WorkerRun::WorkerRun(const core::Scenario& scenario, std::int32_t worker, Transp
   }
   if (scenario.plan.fuses()) fuse();
   TUTTI_CHECK(!gates_.any() || gates_.scope() == core::GateScope::kWorker || scenario.plan.fuses(),
-              "a real run supports a gate (a rule that decides when packs start) over all replicas "
-              "only if the gate fuses packs");
+              "in a real run, a gate (a rule that decides when packs start) whose scope is all "
+              "replicas must fuse packs");
   if (gates_.any() && gates_.scope() == core::GateScope::kWorker && !replicas_.empty())
     gate_ = gates_.make({ranks_.front(), std::ssize(replicas_)}, {});
   gradients_ = std::make_unique<Gradients>(scenario, ranks_,

@@ -91,8 +91,9 @@ std::int64_t CollectiveEngines::work_done() const {
 std::vector<std::string> CollectiveEngines::notes() const {
   if (rounds_.steps_skipped() == 0) return {};
   const std::int64_t all = interpreter_.steps_executed();
-  return {fmt::format("simulated {} of {} schedule steps; the other steps repeat simulated rounds",
-                      core::show_count(all - rounds_.steps_skipped()), core::show_count(all))};
+  return {fmt::format(
+      "simulated {} of {} schedule steps; the other steps are identical to simulated ones",
+      core::show_count(all - rounds_.steps_skipped()), core::show_count(all))};
 }
 
 // --- work to do ---

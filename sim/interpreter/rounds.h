@@ -74,7 +74,7 @@ class Rounds {
   Devices& devices_;
   EventQueue& events_;
   Ties& ties_;
-  std::int64_t idle_ = 0;  ///< number of events since the last attempt
+  std::int64_t idle_ = 0;  ///< number of events since the last search for repeated rounds
   std::int64_t rest_ = kRest;
   std::optional<Interpreter::Pace> pace_;  ///< the lane whose progress determines when snapshots
                                            ///< are taken

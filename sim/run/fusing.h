@@ -17,7 +17,7 @@ namespace tutti::sim {
 
 /// Packs of a training step that are reduced by one collective.
 struct FusedPacks {
-  /// The batch, whose items are pack numbers.
+  /// The gate's batch with these packs; its items are pack numbers.
   std::shared_ptr<const core::GateBatch> batch;
   std::shared_ptr<const core::Collective> collective;
   core::Bytes copied;  ///< bytes copied into the fusion buffer, and out of it again

@@ -176,8 +176,9 @@ LinkRange Run::binned_links(const core::RecordOptions& record) const {
   const auto first_link = [this](std::int64_t worker) {
     return cluster_.first_link(std::clamp<std::int64_t>(worker, 0, cluster_.workers()));
   };
-  // The bins of a link take 8 KB. In a network with more links between switches than this, these
-  // links, which have the lowest numbers, have no bins.
+  // The bins of a link take 8 KB. If the network has more than kMaxSwitchLinks links between
+  // switches, these links have no bins. Their numbers are below those of all other links, so the
+  // range then begins at the first link of the first recorded worker.
   constexpr core::LinkId kMaxSwitchLinks = 4096;
   const bool switches = record.first_worker <= 0 && cluster_.switch_links() <= kMaxSwitchLinks;
   return {switches ? 0 : first_link(record.first_worker), first_link(record.last_worker + 1)};

@@ -210,7 +210,8 @@ class Run : private CollectiveListener, private Gates::Starter {
   /// task of a trace has its own duration.
   core::Durations no_durations_;
   Messages messages_{scenario_};
-  std::int64_t next_message_ = 0;  ///< number of the next message in flight
+  /// Number of messages that were opened so far. The numbers of messages follow those of packs.
+  std::int64_t next_message_ = 0;
   Flights flights_;
   PullOrder pull_order_{scenario_.plan, flights_};
   Gates gates_{scenario_, events_, *this};

@@ -93,7 +93,7 @@ inline bool says_remembered(const Summary& summary) {
   return says(summary, "the other steps are identical to step");
 }
 inline bool says_rounds(const Summary& summary) {
-  return says(summary, "the other steps repeat simulated rounds");
+  return says(summary, "the other steps are identical to simulated ones");
 }
 
 }  // namespace tutti::test

@@ -25,7 +25,8 @@ class TensorFlowFramework final : public FrameworkOf<TensorFlow> {
   void lower(const LoweringTarget& target, Strategy& strategy,
              Complaints& complaints) const override {
     options().packing.apply(strategy);
-    // TensorFlow divides each result by a separate operation. SOURCE:
+    // To compute a mean, TensorFlow runs a separate operation after the collective, which divides
+    // the sum by the number of replicas. SOURCE:
     // tensorflow/python/distribute/cross_device_ops.py (ReduceOp.MEAN);
     // tensorflow/core/kernels/collective_nccl_reducer.cc (final_op).
     strategy.division = Division::kAfter;

@@ -29,9 +29,9 @@ int near_channels(double bytes, const Communicator& comm) {
 }
 
 /// Returns the total data-sheet rate in GB/s of the NVLinks over which a GPU sends. Over
-/// NVSwitches, a GPU sends over all its NVLinks. If NVLinks connect the GPUs directly, only links
-/// to the peers count: with a single peer, those to this peer. In a cube mesh, a single peer has
-/// one link.
+/// NVSwitches, a GPU sends over all its NVLinks. If NVLinks connect the GPUs directly, only the
+/// links to the GPUs with which it communicates count; in a send-receive, these are the links to
+/// one GPU, and a cube mesh has one such link.
 double nvlinks_between(const System& s, const Communicator& comm, CollectiveKind kind) {
   const bool one_peer = kind == CollectiveKind::kSendReceive;
   if (s.inside == Inside::kPairs && one_peer)

@@ -13,8 +13,8 @@ namespace tutti::tools {
 struct Suggestion {
   core::CollectiveKind kind = core::CollectiveKind::kAllReduce;
   int nodes = 1;
-  /// The median ratio between the upper and the lower end of error bands that is expected after
-  /// this measurement.
+  /// The expected median ratio of the upper to the lower end of error bands after this
+  /// measurement.
   double width = 1;
 };
 

@@ -64,8 +64,8 @@ struct Lost {
 struct AlgorithmTime {
   std::string algorithm;
   core::Time step;
-  bool stopped =
-      false;  ///< true: every simulation was stopped as slow, and `step` is a lower bound
+  /// true: every simulation was stopped early because it was too slow, so `step` is a lower bound
+  bool stopped = false;
 };
 
 struct TuneResult {

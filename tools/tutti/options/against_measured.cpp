@@ -31,7 +31,7 @@ void add_compare(CLI::App& app, CompareOptions& o) {
                 "compared with the predicted times and error bands in this report");
   c->add_option("--within", o.within,
                 "End with status 1 if the step times differ by more than this percentage of the "
-                "first one, for example in a test of an expected prediction");
+                "first step time, for example in a test that fails if a prediction changes");
   add_format(c, o.format);
   c->add_option("--rows", o.rows, "Maximum number of packs to list in the text output")
       ->capture_default_str();
@@ -155,8 +155,9 @@ void add_validate(CLI::App& app, ValidateOptions& o) {
           ->delimiter(',');
   CLI::Option* const spread =
       c->add_option("--spread", o.spread,
-                    "CSV file with the scale parameters of calibrations, which describe how much "
-                    "NCCL's times vary between systems (default: the shipped nccl_spread.csv)");
+                    "CSV file that states how much the errors of predicted NCCL times vary between "
+                    "systems; a calibration uses it to weigh measurements (default: the shipped "
+                    "nccl_spread.csv)");
   CLI::Option* const report = c->add_option(
       "--report", o.report, "Write an HTML report with a plot of every table to this file");
   spread->needs(calibrate_on);
