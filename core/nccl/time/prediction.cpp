@@ -154,10 +154,22 @@ class Timing {
     return far_latency(s_, NetFigure::kHopSimple, p_) + to_card;
   }
 
+  /// Returns the rate of a thread block with LL, relative to a block of 512 threads. In each pass,
+  /// every thread waits for its line of 8 bytes of payload and passes it on. With 512 threads, two
+  /// thirds of the time of a pass are latency, which a pass with fewer threads takes, too. SOURCE:
+  /// broadcasts over one channel reach 1.0, 1.7 and 2.7 GB/s with 64, 128 and 256 threads
+  /// (aistabci/abci2.0benchmark, bcast; 8 to 128 A100).
+  [[nodiscard]] double ll_threads() const {
+    constexpr double kMostThreads = 512;
+    constexpr double kLatency = 2;  // relative to the rest of a pass with 512 threads
+    const double part = std::min(1.0, choice_.threads / kMostThreads);
+    return part * (kLatency + 1) / (kLatency + part);
+  }
+
   /// Returns the payload rate of one channel's thread block in GB/s.
   [[nodiscard]] double channel() const {
     switch (choice_.protocol) {
-      case Protocol::kLl: return gpu(GpuFigure::kChannelLl);
+      case Protocol::kLl: return gpu(GpuFigure::kChannelLl) * ll_threads();
       case Protocol::kLl128: return gpu(GpuFigure::kChannelLl128);
       case Protocol::kSimple: break;
     }
@@ -274,12 +286,17 @@ class Timing {
     // node.
     const int between = (all_reduce ? 2 : 1) * (nodes - 1);
     // When a broadcast or reduce is repeated, the next one starts before the last rank has
-    // finished, so only one hop counts.
+    // finished, so only one hop counts. With LL, no hop counts: the buffers of a connection have
+    // room for several operations, so the data have already arrived when a rank's kernel starts.
+    // SOURCE: with LL, a broadcast takes as long on 16 nodes as on two (7.7 us for 256 bytes over
+    // 16 to 128 A100, 5.3 us over 8 to 128 V100; aistabci/abci2.0benchmark, bcast).
+    const bool buffered = chain && choice_.protocol == Protocol::kLl;
     const double piece_of_step = bytes_ / channels_ / (chain ? 1 : ranks_);
     const double piece = std::min(piece_of_step, chunk_bytes());
     made_.hops =
-        chain ? (far() ? far_hop(piece) : near_hop())
-              : (steps - between) * (near_hop() + pass()) + (far() ? between * first_hop() : 0);
+        buffered ? 0
+        : chain  ? (far() ? far_hop(piece) : near_hop())
+                 : (steps - between) * (near_hop() + pass()) + (far() ? between * first_hop() : 0);
     if (far() && !chain) messages(steps * std::ceil(piece_of_step / chunk_bytes()), piece);
     const double moved = chain ? bytes_ : bytes_ * steps / ranks_;
     through_channels(moved, channel());
@@ -291,7 +308,8 @@ class Timing {
       overlap_ = made_.hops;
       return;
     }
-    // Every rank receives a whole chunk before it forwards the chunk, except with LL and LL128.
+    if (buffered) return;
+    // Every rank receives a whole chunk before it forwards the chunk, except with LL128.
     const double chunk = std::min(bytes_ / channels_, chunk_bytes());
     constexpr double kVisibleShare =
         0.6;  // visible share of the chain; the next broadcast hides the rest
