@@ -204,6 +204,10 @@ class Logs {
           fmt::format("rows of data types that Tutti does not reduce were ignored: {}",
                       fmt::join(names, ", ")));
     }
+    if (other_ranks_ > 0)
+      experiments_.notes.push_back(
+          fmt::format("ignored {} table{} of the Intel MPI Benchmarks on a part of the processes",
+                      other_ranks_, other_ranks_ == 1 ? "" : "s"));
     if (has_chars_)
       experiments_.notes.emplace_back(
           "a log has reductions of characters (MPI_CHAR); they are simulated as reductions of "
@@ -231,7 +235,15 @@ class Logs {
     if (std::string note = damaged_rows_note(*tables); !note.empty())
       experiments_.notes.push_back(std::move(note));
     const std::int64_t ranks = scenario_.cluster->replicas();
+    // The Intel MPI Benchmarks also run on some of the processes.
+    const bool has_all = std::any_of(tables->begin(), tables->end(), [&](const auto& table) {
+      return table.is_imb && table.ranks == ranks;
+    });
     for (const NcclTestsTable& logged : *tables) {
+      if (has_all && logged.is_imb && logged.ranks != ranks) {
+        ++other_ranks_;
+        continue;
+      }
       const NcclTestsTable table = with_ranks(logged, ranks);
       const auto kind = check_collective(table, ranks);
       if (!kind) return problems_.add(kind.error());  // one problem per log is enough
@@ -330,6 +342,7 @@ class Logs {
   std::int64_t wrong_rows_ = 0;
   std::map<std::string, Location> types_;  ///< types that Tutti does not reduce: the first row
   bool has_chars_ = false;
+  std::int64_t other_ranks_ = 0;  ///< tables of the Intel MPI Benchmarks with fewer processes
   bool ranks_known_ = true, ranks_assumed_ = false;
 };
 

@@ -199,11 +199,6 @@ class AicbReader {
       const auto found = std::find(cells.begin(), cells.end(), kAicbColumns[c]);
       place_[c] = found == cells.end() ? -1 : found - cells.begin();
     }
-    if (place_[static_cast<std::size_t>(AicbColumn::kGroupSize)] < 0)
-      return lines_.fail(
-          {ProblemCode::kMissing, "AICB"}, 0,
-          "the column comm_group_size is missing, so the number of GPUs is unknown; hint: "
-          "write the file with a newer release of AICB, or add the column");
     return {};
   }
 

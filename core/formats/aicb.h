@@ -51,9 +51,10 @@ struct AicbOperation {
   Kind kind = Kind::kComputation;
   Collective collective = Collective::kAllReduce;
   Group group = Group::kAll;
-  std::int64_t group_size = 0;  ///< 0: unspecified
-  std::int64_t bytes = 0;       ///< for collectives, the larger of a rank's input and output
-  std::int64_t root = 0;        ///< rank in the group
+  /// 0: unspecified. Older releases of AICB do not write the column comm_group_size.
+  std::int64_t group_size = 0;
+  std::int64_t bytes = 0;  ///< for collectives, the larger of a rank's input and output
+  std::int64_t root = 0;   ///< rank in the group
   bool to_next = false;  ///< for a send or receive: true if the peer is in the next pipeline stage,
                          ///< false if it is in the previous one
   /// The duration: nanoseconds in a workload, milliseconds in the log of a run.

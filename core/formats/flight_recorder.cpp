@@ -69,6 +69,9 @@ FlightEntry entry_of(const PlainValue& value) {
   constexpr std::int64_t kLatest = 3'000'000'000'000'000'000;
   const std::int64_t created = value.number("time_created_ns");
   if (created >= 0 && created <= kLatest) e.created_ns = created;
+  const std::int64_t created_us = value.number("time_created_us");  // PyTorch 2.2
+  if (created < 0 && created_us >= 0 && created_us <= kLatest / 1000)
+    e.created_ns = created_us * 1000;
   if (const PlainValue* ms = value.field("duration_ms")) {
     const double duration = ms->kind == PlainValue::Kind::kReal ? ms->real
                             : ms->kind == PlainValue::Kind::kInteger
@@ -78,6 +81,7 @@ FlightEntry entry_of(const PlainValue& value) {
       e.duration_ns = static_cast<std::int64_t>(duration * 1e6);
   }
   e.input_elements = elements_of_shapes(value.field("input_sizes"));
+  if (e.input_elements < 0) e.input_elements = elements_of_shapes(value.field("sizes"));
   e.output_elements = elements_of_shapes(value.field("output_sizes"));
   for (const char* types : {"input_dtypes", "output_dtypes"}) {
     const PlainValue* list = value.field(types);
@@ -96,7 +100,10 @@ Expected<FlightHeader> read_flight_recorder(ByteInput& input, const std::string&
   const auto document = read_plain_document(input, name);
   if (!document) return tl::make_unexpected(document.error());
   const PlainValue& root = *document->root;
-  const PlainValue* entries = root.field("entries");
+  // The dump of PyTorch 2.2 is a list of entries, without a version and without process groups.
+  const bool is_list = root.kind == PlainValue::Kind::kList && !root.items.empty() &&
+                       root.items.front()->field("profiling_name") != nullptr;
+  const PlainValue* entries = is_list ? &root : root.field("entries");
   if (entries == nullptr || entries->kind != PlainValue::Kind::kList)
     return tl::make_unexpected(Error::request(
         {ProblemCode::kMissing, "entries"},

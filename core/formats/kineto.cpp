@@ -24,6 +24,10 @@ constexpr std::array kKinetoCategories{
     NamedCategory{"cuda_runtime", KinetoKind::kLaunch},
     NamedCategory{"cuda_driver", KinetoKind::kLaunch},
     NamedCategory{"hip_runtime", KinetoKind::kLaunch},
+    NamedCategory{"xpu_runtime", KinetoKind::kLaunch},
+    NamedCategory{"xpu_driver", KinetoKind::kLaunch},
+    NamedCategory{"privateuse1_runtime", KinetoKind::kLaunch},
+    NamedCategory{"privateuse1_driver", KinetoKind::kLaunch},
     NamedCategory{"Runtime", KinetoKind::kLaunch},
     NamedCategory{"kernel", KinetoKind::kKernel},
     NamedCategory{"Kernel", KinetoKind::kKernel},
@@ -33,16 +37,30 @@ constexpr std::array kKinetoCategories{
     NamedCategory{"Memset", KinetoKind::kCopy},
 };
 /// Categories whose events are never imported.
-constexpr std::array<std::string_view, 17> kIgnoredCategories{
-    "python_function", "ac2g",
-    "fwdbwd",          "async_cpu_to_gpu",
-    "async_gpu",       "cpu_instant_event",
-    "Trace",           "overhead",
-    "mtia_runtime",    "cuda_sync",
-    "glow_runtime",    "cuda_profiler_range",
-    "collective_comm", "hpu_op",
-    "privateuse1_op",  "cuda_event",
-    "forward_backward"};
+constexpr std::array<std::string_view, 24> kIgnoredCategories{"python_function",
+                                                              "ac2g",
+                                                              "fwdbwd",
+                                                              "async_cpu_to_gpu",
+                                                              "async_gpu",
+                                                              "cpu_instant_event",
+                                                              "Trace",
+                                                              "overhead",
+                                                              "mtia_runtime",
+                                                              "mtia_ccp_events",
+                                                              "mtia_insight",
+                                                              "mtia_counters",
+                                                              "cuda_sync",
+                                                              "glow_runtime",
+                                                              "collective_comm",
+                                                              "cuda_profiler_range",
+                                                              "hpu_op",
+                                                              "privateuse1_op",
+                                                              "cuda_event",
+                                                              "forward_backward",
+                                                              "xpu_sync",
+                                                              "xpu_scope_profiler",
+                                                              "external_correlation",
+                                                              "hardware_counters"};
 
 std::optional<KinetoKind> kind_of(std::string_view category) {
   for (const NamedCategory& known : kKinetoCategories) {

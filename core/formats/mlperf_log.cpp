@@ -42,12 +42,13 @@ class MlperfLine {
     const auto number = scaled_decimal(in_.scalar(), 0);
     return number && *number >= 0 && *number < 3'000'000'000'000'000 ? *number : -1;
   }
-  void read_throughput() {
+  /// Returns the number, or -1 if it is negative, too large or not a number.
+  double real() {
     const std::string_view text = in_.scalar();
     double number = -1;
-    if (std::from_chars(text.data(), text.data() + text.size(), number).ec == std::errc() &&
-        number > 0 && number < 1e15)
-      record_.throughput = number;
+    const bool is_number =
+        std::from_chars(text.data(), text.data() + text.size(), number).ec == std::errc();
+    return is_number && number >= 0 && number < 1e15 ? number : -1;
   }
   void read_value() {
     if (in_.peek() != JsonStream::Kind::kObject) {
@@ -57,7 +58,9 @@ class MlperfLine {
     in_.enter_object();
     while (const auto key = in_.next_key()) {
       if (*key == "throughput" || *key == "imgs_sec")
-        read_throughput();
+        record_.throughput = real();
+      else if (*key == "train_step_time" || *key == "train_step_timing in s")
+        record_.step_s = real();
       else
         in_.skip();
     }
@@ -65,8 +68,13 @@ class MlperfLine {
   void read_metadata() {
     if (!in_.enter_object()) return;
     while (const auto key = in_.next_key()) {
-      if (*key == "epoch_num")
-        record_.epoch = whole();
+      if (*key == "epoch_num") {
+        record_.progress = real();
+        if (record_.progress >= 0) record_.epoch = static_cast<std::int64_t>(record_.progress);
+      } else if (*key == "epoch_count")
+        record_.epoch_count = real();
+      else if (*key == "samples_count")
+        record_.samples = real();
       else if (*key == "step" || *key == "step_num")
         record_.step = whole();
       else

@@ -1,7 +1,7 @@
 #pragma once
 
 // Logs of MLPerf training: lines with ":::MLLOG" and a JSON object.
-// SOURCE: mlcommons/logging mlperf_logging/mllog; mlcommons/training_results_v1.1 to v5.1.
+// SOURCE: mlcommons/logging mlperf_logging/mllog; mlcommons/training_results_v0.7 to v5.1.
 
 #include <cstdint>
 #include <functional>
@@ -20,7 +20,11 @@ struct MlperfRecord {
   std::int64_t time_ms = -1;
   std::string value;        ///< scalar value
   double throughput = -1;   ///< samples per second: field `throughput` or `imgs_sec` of the value
-  std::int64_t epoch = -1;  ///< metadata.epoch_num
+  double step_s = -1;       ///< seconds of a step: `train_step_time` or `train_step_timing in s`
+  std::int64_t epoch = -1;  ///< metadata.epoch_num, rounded down
+  double progress = -1;     ///< metadata.epoch_num
+  double epoch_count = -1;  ///< metadata.epoch_count
+  double samples = -1;      ///< metadata.samples_count
   std::int64_t step = -1;   ///< metadata.step
 };
 

@@ -80,6 +80,13 @@ class NcclLineReader {
     }
     const std::size_t info = line.find(kInfo);
     if (info == std::string_view::npos) {
+      if (line.find("algbw") != std::string_view::npos &&
+          line.find("busbw") != std::string_view::npos) {
+        made_ = {};
+        made_.line = number;
+        made_.kind = NcclLogLine::Kind::kTestTable;
+        give();
+      }
       if (line.find("NCCL WARN") == std::string_view::npos) return false;
       counts_.ignore("warning");
       return true;
@@ -222,6 +229,7 @@ class NcclLineReader {
     made_.ranks = number_behind(text, "nranks ");
     if (const std::int64_t device = number_behind(text, "cudaDev "); device >= 0)
       made_.device = device;
+    if (const auto id = word_behind(text, " commId "); id && is_pointer(*id)) made_.id = *id;
     if (made_.rank < 0 || made_.ranks < 1 || made_.rank >= made_.ranks)
       return counts_.incomplete("communicator without ranks");
     give();
@@ -235,6 +243,7 @@ class NcclLineReader {
     made_.ranks = number_behind(text, "[nranks=");
     const auto pointer = word_behind(text, " comm ");
     if (pointer && is_pointer(*pointer)) made_.communicator = *pointer;
+    made_.rank = number_behind(text, " globalrank ");
     if (made_.elements < 0 || made_.data_type < 0)
       return counts_.incomplete("a call without a count or a type");
     give();

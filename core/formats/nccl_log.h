@@ -20,7 +20,7 @@ namespace tutti::core {
 struct NcclLogLine {
   enum class Kind : std::uint8_t {
     kVersion,       ///< text: the version ("2.21.5"); is_rccl
-    kCommunicator,  ///< rank, ranks, communicator, device
+    kCommunicator,  ///< rank, ranks, communicator, device; since NCCL 2.18 also id
     kCollective,    ///< a call of a collective: name, elements, data_type (NCCL's number),
                     ///< communicator, ranks
     kChoice,        ///< NCCL's choice for a call: name, bytes, algorithm, protocol, channels; in
@@ -29,14 +29,17 @@ struct NcclLogLine {
     kNetwork,       ///< text: the network ("IB : Using [0]mlx5_0:1/RoCE …")
     kChannels,      ///< channels: number of channels for collectives
     kVariable,      ///< text: an environment variable ("NCCL_ALGO=Ring")
+    kTestTable,     ///< the titles of a table of nccl-tests
   };
   Kind kind = Kind::kVersion;
   int line = 0;
   std::string host;
   std::int64_t pid = -1, thread = -1;
   std::string text;
-  std::string name;  ///< name of the collective: "AllReduce"
-  std::string communicator;
+  std::string name;          ///< name of the collective: "AllReduce"
+  std::string communicator;  ///< the pointer to a rank's communicator
+  std::string id;            ///< the number that all ranks of a communicator have in common
+  /// In calls of RCCL, `rank` is the rank in the largest communicator of the process.
   std::int64_t rank = -1, ranks = -1, device = -1;
   std::int64_t elements = -1, bytes = -1, data_type = -1;
   std::string algorithm, protocol;

@@ -73,8 +73,11 @@ std::optional<TraceFormat> recognise(std::string_view text) {
   if (is_json && (holds(text, "\"collective_seq_id\"") || holds(text, "\"pg_config\": {") ||
                   holds(text, "\"pg_config\":{")))
     return TraceFormat::kFlightRecorder;
-  if (text.front() == '\x80' && (holds(text, "entries") || holds(text, "pg_config")))
+  // PyTorch 2.2 wrote a list of entries.
+  if (text.front() == '\x80' &&
+      (holds(text, "entries") || holds(text, "pg_config") || holds(text, "profiling_name")))
     return TraceFormat::kFlightRecorder;
+  if (text.front() == '[' && holds(text, "\"profiling_name\"")) return TraceFormat::kFlightRecorder;
   if (is_json &&
       (holds(text, "\"NEGOTIATE_") || holds(text, "\"start_time_since_epoch_in_micros\"")))
     return TraceFormat::kHorovod;

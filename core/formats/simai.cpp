@@ -29,11 +29,10 @@ constexpr std::int64_t kMaxSimaiRows = std::int64_t{1} << 24;
 constexpr std::int64_t kMaxSimaiGpus = std::int64_t{1} << 24;
 constexpr std::size_t kSimaiColumns = 12;
 
-constexpr std::array<std::string_view, 2> kSimaiPolicies{"HYBRID_TRANSFORMER_FWD_IN_BCKWD",
-                                                         "HYBRID_TRANSFORMER"};
-constexpr std::array<std::string_view, 9> kOtherPolicies{"DATA",
+constexpr std::array<std::string_view, 3> kSimaiPolicies{"HYBRID_TRANSFORMER_FWD_IN_BCKWD",
+                                                         "HYBRID_TRANSFORMER", "MICRO"};
+constexpr std::array<std::string_view, 8> kOtherPolicies{"DATA",
                                                          "MODEL",
-                                                         "MICRO",
                                                          "HYBRID_DATA_MODEL",
                                                          "HYBRID_MODEL_DATA",
                                                          "HYBRID_DLRM",
@@ -154,10 +153,7 @@ class SimaiReader {
       *to = *value;
       ++i;
     }
-    if (header.gpus == 0)
-      return lines_.fail(
-          {ProblemCode::kMissing, "SimAI"}, words.back().column,
-          "all_gpus is missing: add \"all_gpus: N\", the number of GPUs, to this line");
+    header.line = lines_.number();
     const std::int64_t model = header.tensor_parallel * header.pipeline_parallel;
     if (header.gpus % model != 0 || header.gpus / model % header.expert_parallel != 0)
       return lines_.fail(

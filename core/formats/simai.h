@@ -43,12 +43,14 @@ struct SimaiLayer {
 };
 
 struct SimaiHeader {
-  std::string parallelism;             ///< for example "HYBRID_TRANSFORMER_FWD_IN_BCKWD"
+  /// "HYBRID_TRANSFORMER_FWD_IN_BCKWD", or "MICRO" for a list of single collectives of all GPUs.
+  std::string parallelism;
   std::int64_t tensor_parallel = 1;    ///< model_parallel_NPU_group
   std::int64_t expert_parallel = 1;    ///< ep
   std::int64_t pipeline_parallel = 1;  ///< pp
-  std::int64_t gpus = 0;               ///< all_gpus
+  std::int64_t gpus = 0;               ///< all_gpus; 0: not stated
   std::int64_t layers = 0;             ///< number of rows
+  int line = 0;
 };
 
 /// True if a file with these first bytes is a workload of SimAI or of ASTRA-sim 1.0.

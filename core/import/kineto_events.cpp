@@ -72,7 +72,9 @@ void RankTrace::Events::take(const KinetoEvent& e) {
       return;  // count_kernels() counts copies and kernels
     case KinetoKind::kLaunch:
       if (e.name.find("aunch") == std::string::npos && e.name.find("emcpy") == std::string::npos &&
-          e.name.find("emset") == std::string::npos)
+          e.name.find("emset") == std::string::npos &&
+          e.name.find("MemFill") == std::string::npos &&
+          e.name.find("USMFill") == std::string::npos)
         return counts.ignore("runtime call without a launch");
       if (e.correlation < 0) return counts.incomplete("launch without a correlation");
       if (full(launches_)) return;
@@ -91,7 +93,10 @@ void RankTrace::Events::take(const KinetoEvent& e) {
 void RankTrace::Events::take_kernel(const KinetoEvent& e) {
   if (full(kernels_)) return;
   kernels_.push_back({e.start_ns, e.start_ns + e.duration_ns, e.correlation, e.external_id});
-  if (!is_nccl_kernel(e.name)) return;
+  // The kernels of oneCCL have other names. PyTorch adds the metadata of a collective to all
+  // kernels that the call launches, including copies, which are not kernels of the library.
+  const bool is_library = !e.collective.empty() && e.name.find("ccl") != std::string::npos;
+  if (!is_nccl_kernel(e.name) && !is_library) return;
   kernels_.back().collective = static_cast<std::int32_t>(collectives_.size());
   MeasuredCollective c;
   c.kind = measured_kind_of(e.collective.empty() ? e.name : e.collective);
@@ -133,7 +138,8 @@ void RankTrace::Events::take_annotation(const KinetoEvent& e) {
     steps_.push_back({*number, e.start_ns, e.start_ns + e.duration_ns});
     return counts.use("step");
   }
-  if (e.name.starts_with("nccl:")) {
+  const bool is_xccl = e.name.starts_with("xccl:");  // Intel's GPUs
+  if (e.name.starts_with("nccl:") || is_xccl) {
     if (full(annotated_)) return;
     Call call{range_of(e), e.external_id, {}};
     call.what.kind = measured_kind_of(std::string_view(e.name).substr(5));

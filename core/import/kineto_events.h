@@ -127,6 +127,10 @@ class RankTrace::Events {
 
   // Determines training steps, layers and packs (kineto_steps.cpp).
   void make_steps();
+  /// Determines the steps of a trace that does not mark them. A step ends after its call of
+  /// Optimizer.step. A trace with fewer than two such calls is one step. `last` is the end of the
+  /// last kernel.
+  void find_unmarked_steps(std::int64_t first, std::int64_t last);
   /// Returns the training step that the host executed at `time`; -1 if there is none.
   [[nodiscard]] std::int32_t step_at(std::int64_t time) const;
   /// Returns the time at which the host stops issuing work for step `s`.

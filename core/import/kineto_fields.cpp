@@ -44,7 +44,9 @@ std::string_view first_type(std::string_view text) {
 }
 
 bool is_nccl_kernel(std::string_view name) {
-  return name.starts_with("nccl") && (name.find("Kernel") != std::string_view::npos);
+  // RCCL runs the algorithms of MSCCL as "mscclKernel_Sum_half_Simple_false".
+  return (name.starts_with("nccl") || name.starts_with("msccl")) &&
+         name.find("Kernel") != std::string_view::npos;
 }
 
 void choice_of_kernel(std::string_view name, MeasuredCollective& to) {

@@ -31,9 +31,12 @@ Expected<void> RankTrace::Events::join() {
   for (MeasuredCollective& c : collectives_) rank_.collectives.push_back(std::move(c));
   std::sort(rank_.collectives.begin(), rank_.collectives.end(),
             [](const auto& a, const auto& b) { return a.start_ns < b.start_ns; });
+  const bool is_mtia = run_.counts.ignored().contains("mtia_ccp_events");
   if (rank_.compute.empty() && rank_.collectives.empty())
     run_.notes.push_back(
-        fmt::format("{}: this trace has no GPU kernel; profile with ProfilerActivity.CUDA", name_));
+        fmt::format("{}: this trace has no GPU kernel; {}", name_,
+                    is_mtia ? "its kernels are of MTIA devices, which Tutti does not read"
+                            : "profile with ProfilerActivity.CUDA (of Intel's GPUs: XPU)"));
   run_.ranks.push_back(std::move(rank_));
   return {};
 }

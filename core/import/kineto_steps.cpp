@@ -40,6 +40,38 @@ void fit_packs_to_sizes(std::vector<MeasuredGradient>& gradients,
 
 }  // namespace
 
+void RankTrace::Events::find_unmarked_steps(std::int64_t first, std::int64_t last) {
+  // The host launches the first kernels before they begin.
+  for (const Kernel& k : kernels_) {
+    if (k.launched >= 0) first = std::min(first, k.launched);
+  }
+  // A step may have several optimizers. Between two steps, there is a backward pass.
+  std::vector<std::int64_t> ends;
+  for (const HostRange& call : optimizer_) {
+    const auto backward =
+        std::lower_bound(autograd_.begin(), autograd_.end(), ends.empty() ? first : ends.back(),
+                         [](const HostRange& r, std::int64_t t) { return r.start < t; });
+    const bool is_next = ends.empty() || autograd_.empty() ||
+                         (backward != autograd_.end() && backward->start < call.start);
+    if (is_next) ends.push_back(call.end);
+    ends.back() = std::max(ends.back(), call.end);
+  }
+  if (ends.size() < 2) {
+    steps_.push_back({0, first, last});
+    run_.notes.push_back(fmt::format(
+        "{}: this trace marks no steps, so it is read as one step; mark steps with {}", name_,
+        run_.format == "Nsight Systems" ? "NVTX ranges \"step 0\", \"step 1\", …" : "prof.step()"));
+    return;
+  }
+  for (const std::int64_t end : ends) {
+    if (end <= first) continue;
+    steps_.push_back({static_cast<std::int64_t>(steps_.size()), first, end});
+    first = end;
+  }
+  run_.notes.push_back(fmt::format(
+      "{}: this trace marks no steps; assumed: a step ends after Optimizer.step", name_));
+}
+
 void RankTrace::Events::make_steps() {
   std::int64_t first = std::numeric_limits<std::int64_t>::max(),
                last = std::numeric_limits<std::int64_t>::min();
@@ -52,12 +84,8 @@ void RankTrace::Events::make_steps() {
       std::unique(steps_.begin(), steps_.end(),
                   [](const HostStep& a, const HostStep& b) { return a.number == b.number; }),
       steps_.end());
-  if (steps_.empty() && first < last) {
-    steps_.push_back({0, first, last});
-    run_.notes.push_back(fmt::format(
-        "{}: this trace marks no steps, so it is read as one step; mark steps with {}", name_,
-        run_.format == "Nsight Systems" ? "NVTX ranges \"step 0\", \"step 1\", …" : "prof.step()"));
-  }
+  const bool is_unmarked = steps_.empty() && first < last;
+  if (is_unmarked) find_unmarked_steps(first, last);
   std::vector<std::int64_t> gpu_end(steps_.size(), std::numeric_limits<std::int64_t>::min());
   std::vector<std::int64_t> gpu_start(steps_.size(), std::numeric_limits<std::int64_t>::max());
   step_of_kernel_.assign(kernels_.size(), -1);
@@ -88,7 +116,8 @@ void RankTrace::Events::make_steps() {
     MeasuredStep step;
     step.number = steps_[s].number;
     step.host_ns = steps_[s].end - steps_[s].start;
-    step.start_ns = s == 0 ? std::max(steps_[s].start, unplaced_end) : before;
+    const std::int64_t begin = is_unmarked ? first : steps_[s].start;
+    step.start_ns = s == 0 ? std::max(begin, unplaced_end) : before;
     step.end_ns = std::max({steps_[s].end, gpu_end[s], step.start_ns});
     ahead = ahead || gpu_end[s] > steps_[s].end;
     before = step.end_ns;

@@ -1,9 +1,7 @@
-// A log of MLPerf has no training steps, but the throughput of intervals. The import makes one step
-// for each interval. The duration of the step is the global batch size divided by the throughput.
-// If no throughput is logged, epochs give it: the number of training samples divided by the time of
-// an epoch.
+// Most logs of MLPerf have no training steps, but the throughput of intervals. The import makes one
+// step for each interval. The duration of the step is the global batch size divided by the
+// throughput.
 
-#include <algorithm>
 #include <map>
 
 #include <fmt/format.h>
@@ -11,6 +9,7 @@
 #include "core/base/number.h"
 #include "core/formats/mlperf_log.h"
 #include "core/import/framework_imports.h"
+#include "core/import/mlperf_intervals.h"
 
 namespace tutti::core {
 namespace {
@@ -35,80 +34,57 @@ class MlperfImport {
     if (auto done = read_mlperf_log(input, name_, take, run_.counts); !done) return done;
     run_.format = "MLPerf log";
     run_.files.push_back(name_);
-    if (throughputs_.empty()) add_epochs();
-    if (batch_ <= 0 || throughputs_.empty())
+    const auto times = intervals_.step_times(workload_, name_, run_.notes);
+    const bool has_batch = workload_.batch > 0 || intervals_.has_steps();
+    if (!has_batch || times.empty())
       return tl::make_unexpected(Error::request(
-          {ProblemCode::kMissing, batch_ <= 0 ? "global_batch_size" : "tracked_stats"},
+          {ProblemCode::kMissing, !has_batch ? "global_batch_size" : "tracked_stats"},
           fmt::format("this log of MLPerf has no {}, so its step time is unknown",
-                      batch_ <= 0 ? "global_batch_size" : "throughput and no epochs"),
+                      !has_batch ? "global_batch_size"
+                                 : "throughput, and no epochs, blocks or evaluations whose number "
+                                   "of samples is known"),
           {name_, 0, 0}));
-    add_rank();
+    add_rank(times);
     return {};
   }
 
  private:
   void take_record(const MlperfRecord& record) {
     const std::string& key = record.key;
-    const auto number = whole_number<std::int64_t>(record.value);
     const auto number_into = [&](std::int64_t& to) {
-      if (number && *number > 0 && *number < std::int64_t{1} << 40) to = *number;
+      // Some submissions write whole numbers as 3001600.0.
+      constexpr double kMost = 1e12;
+      const double number = number_of(record.value).value_or(0);
+      if (number >= 1 && number < kMost) to = static_cast<std::int64_t>(number);
       run_.counts.use(key);
     };
-    constexpr std::size_t kMaxMlperfRecords = 1 << 20;
-    if (key == "global_batch_size") return number_into(batch_);
+    if (key == "global_batch_size") return number_into(workload_.batch);
     if (key == "gradient_accumulation_steps") return number_into(accumulation_);
     if (key == "d_batch_size") return number_into(device_batch_);
-    if (key == "train_samples") return number_into(samples_);
+    if (key == "train_samples") return number_into(workload_.samples);
+    if (key == "max_sequence_length") return number_into(workload_.sequence);
     if (key == "submission_benchmark") {
-      is_packed_ = record.value == "bert";
+      workload_.benchmark = record.value;
       return run_.counts.use(key);
     }
     if (key == "submission_platform") {
       const auto [nodes, text] = platform_of(record.value);
       nodes_ = nodes;
-      platform_ = text;
+      if (text.find("PLACEHOLDER") == std::string::npos) platform_ = text;
       return run_.counts.use(key);
     }
-    if (key == "tracked_stats" || key == "throughput") {
-      double rate = record.throughput;
-      if (rate < 0 && key == "throughput") rate = number_of(record.value).value_or(-1);
-      if (!(rate > 0)) return run_.counts.incomplete("statistics without a throughput");
-      // Several ranks may log the same interval.
-      const std::int64_t step = record.step >= 0 ? record.step : record.time_ms;
-      if (throughputs_.size() < kMaxMlperfRecords) throughputs_.try_emplace(step, rate);
-      return run_.counts.use(key);
-    }
-    if (key == "epoch_start" || key == "epoch_stop") {
-      const bool begins = key == "epoch_start";
-      if (record.epoch < 0 || record.time_ms < 0)
-        return run_.counts.incomplete("epoch without a number or time");
-      if (epochs_.size() < kMaxMlperfRecords) {
-        auto& epoch = epochs_[record.epoch];
-        auto& time = begins ? epoch.first : epoch.second;
-        if (time == 0) time = record.time_ms;
-      }
-      return run_.counts.use(key);
-    }
-    if (key == "block_start" || key == "block_stop" || key == "run_start" || key == "run_stop" ||
-        key == "eval_accuracy")
-      return run_.counts.ignore(key);
+    if (intervals_.take(record, run_.counts)) return;
+    if (key == "run_start" || key == "run_stop") return run_.counts.ignore(key);
     run_.counts.ignore("setting or event without timing");
   }
 
-  void add_epochs() {
-    if (samples_ <= 0) return;
-    for (const auto& [number, epoch] : epochs_) {
-      if (epoch.first <= 0 || epoch.second <= epoch.first) continue;
-      throughputs_[number] =
-          static_cast<double>(samples_) / (static_cast<double>(epoch.second - epoch.first) / 1e3);
-    }
-  }
-
-  void add_rank() {
+  void add_rank(const std::map<std::int64_t, double>& times) {
     // The product of two numbers of a damaged log may overflow. BERT packs several sequences into
     // one sample, and the global batch counts sequences, so it does not give the number of ranks.
-    const std::int64_t batches = device_batch_ > 0 && !is_packed_ ? batch_ / device_batch_ : 0;
-    if (accumulation_ <= batches && batch_ % (device_batch_ * accumulation_) == 0) {
+    const std::int64_t batch = workload_.batch;
+    const bool is_packed = workload_.benchmark == "bert";
+    const std::int64_t batches = device_batch_ > 0 && !is_packed ? batch / device_batch_ : 0;
+    if (accumulation_ <= batches && batch % (device_batch_ * accumulation_) == 0) {
       run_.world_size = batches / accumulation_;
       if (nodes_ > 0 && run_.world_size % nodes_ == 0)
         run_.gpus_per_host = run_.world_size / nodes_;
@@ -116,8 +92,8 @@ class MlperfImport {
     run_.gpu = platform_;
     MeasuredRank& rank = rank_of(run_, "", -1, 0);
     std::int64_t at = 0;
-    for (const auto& [number, rate] : throughputs_) {
-      const double ns = static_cast<double>(batch_) / rate * 1e9;
+    for (const auto& [number, seconds] : times) {
+      const double ns = seconds * 1e9;
       if (!(ns >= 1 && ns < 1e15)) continue;
       MeasuredStep step;
       step.number = number;
@@ -132,20 +108,21 @@ class MlperfImport {
       at = step.end_ns;
       rank.steps.push_back(std::move(step));
     }
-    run_.notes.push_back(
-        fmt::format("{}: each step stands for an interval of the log; the step time is the global "
-                    "batch of {} samples divided by the throughput of the interval, and is not "
-                    "divided into computation and communication",
-                    name_, batch_));
+    run_.notes.push_back(fmt::format(
+        "{}: {}, and is not divided into computation and communication", name_,
+        intervals_.has_steps()
+            ? std::string("each step has the duration that the log states for a step")
+            : fmt::format("each step stands for an interval of the log; the step time is the "
+                          "global batch of {} samples divided by the throughput of the interval",
+                          batch)));
   }
 
   MeasuredRun& run_;
   std::string name_;
-  std::int64_t batch_ = 0, accumulation_ = 1, device_batch_ = 0, samples_ = 0, nodes_ = 0;
+  MlperfIntervals intervals_;
+  MlperfIntervals::Workload workload_;
+  std::int64_t accumulation_ = 1, device_batch_ = 0, nodes_ = 0;
   std::string platform_;
-  bool is_packed_ = false;
-  std::map<std::int64_t, double> throughputs_;                            ///< by step or epoch
-  std::map<std::int64_t, std::pair<std::int64_t, std::int64_t>> epochs_;  ///< start and stop, ms
 };
 
 }  // namespace

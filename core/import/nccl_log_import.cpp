@@ -40,6 +40,7 @@ class NcclLogImport {
     if (auto read = read_nccl_log(input, name_, take, run_.counts, progress); !read) return read;
     run_.format = "NCCL log";
     run_.files.push_back(name_);
+    name_members();
     // Ranks whose calls are not in the log count, too.
     constexpr std::size_t kMaxIdleRanks = 1 << 12;
     for (const auto& [gpu, largest] : largest_) {
@@ -47,6 +48,11 @@ class NcclLogImport {
       rank_of(run_, std::get<0>(gpu), std::get<1>(gpu), largest.second);
     }
     for (auto& [key, choice] : choices_) run_.choices.push_back(choice);
+    if (test_table_ > 0)
+      run_.notes.push_back(
+          fmt::format("{}:{}: this log has results of nccl-tests, which tutti calibrate --log and "
+                      "tutti perf --against read",
+                      name_, test_table_));
     if (choices_.empty())
       run_.notes.push_back(
           fmt::format("{}: this log does not contain NCCL's choices of algorithms; NCCL 2.21 and "
@@ -67,6 +73,7 @@ class NcclLogImport {
   struct Communicator {
     std::int64_t rank = -1, ranks = -1, device = -1;
     std::int32_t group = -1;
+    std::string id;
   };
 
   void take(const NcclLogLine& line) {
@@ -87,6 +94,9 @@ class NcclLogImport {
       case Kind::kNetwork: return add_once(run_.networks, line.text, "network");
       case Kind::kVariable: return add_once(run_.variables, line.text, "variable");
       case Kind::kChannels: return run_.counts.use("channels");
+      case Kind::kTestTable:
+        if (test_table_ == 0) test_table_ = line.line;
+        return;  // the reader counts the line
     }
   }
   static constexpr std::size_t kMaxNames = 256;
@@ -100,17 +110,44 @@ class NcclLogImport {
   void take_communicator(const NcclLogLine& line, const Process& process) {
     run_.counts.use("communicator");
     if (communicators_.size() >= kMaxRecords) return;
-    Communicator& made = communicators_[{process, line.communicator}];
-    made.rank = line.rank;
-    made.ranks = line.ranks;
-    made.device = line.device;
-    // The log identifies a communicator by a pointer, which differs between processes. Therefore
-    // all communicators of the same size form one group.
-    made.group =
-        group_index(run_, {fmt::format("communicator of {}", line.ranks), "", line.ranks, {}});
-    auto& [ranks, rank] = largest_[{line.host, line.pid, line.device}];
+    const auto [place, is_new] = communicators_.try_emplace({process, line.communicator});
+    Communicator& made = place->second;
+    const Gpu gpu{line.host, line.pid, line.device};
+    // The memory of a communicator that was destroyed may become that of another one.
+    if (is_new || made.ranks != line.ranks || made.id != line.id) {
+      made = {line.rank, line.ranks, line.device, -1, line.id};
+      made.group = group_index(run_, {name_of(line, gpu), "", line.ranks, {}});
+    }
+    if (!line.id.empty() && made.group >= 0 && line.ranks <= kMaxMembers)
+      members_[made.group].try_emplace(line.rank, gpu);
+    auto& [ranks, rank] = largest_[gpu];
     if (line.ranks >= ranks) ranks = line.ranks, rank = line.rank;
     run_.world_size = std::max(run_.world_size, line.ranks);
+  }
+
+  /// Returns a name that all ranks of a communicator have in common. NCCL's number of a
+  /// communicator is such a name. Older releases log only a pointer, which differs between
+  /// processes. Then the first communicators of a size of all processes form a group, the second
+  /// ones another one.
+  std::string name_of(const NcclLogLine& line, const Gpu& gpu) {
+    if (!line.id.empty()) return line.id;
+    const std::int64_t number = ++of_size_[{gpu, line.ranks}];
+    return number == 1 ? fmt::format("communicator of {}", line.ranks)
+                       : fmt::format("communicator {} of {}", number, line.ranks);
+  }
+
+  /// States the ranks of each communicator all of whose members are in the log.
+  void name_members() {
+    for (const auto& [group, members] : members_) {
+      MeasuredGroup& of = run_.groups[static_cast<std::size_t>(group)];
+      if (std::ssize(members) != of.size || !of.ranks.empty()) continue;
+      std::vector<std::int64_t> ranks;
+      for (const auto& [unused, gpu] : members) {
+        const auto& [world, rank] = largest_[gpu];
+        if (world == run_.world_size) ranks.push_back(rank);
+      }
+      if (std::ssize(ranks) == of.size) of.ranks = std::move(ranks);
+    }
   }
 
   void take_collective(const NcclLogLine& line, const Process& process) {
@@ -183,6 +220,7 @@ class NcclLogImport {
   }
 
   static constexpr std::size_t kMaxRecords = 20'000'000;
+  static constexpr std::int64_t kMaxMembers = 1 << 16;
 
   struct LastCall {
     std::size_t rank = 0, index = 0;
@@ -195,6 +233,10 @@ class NcclLogImport {
   std::map<Gpu, std::pair<std::int64_t, std::int64_t>>
       largest_;  ///< for each GPU, the number of ranks of its largest communicator and its rank
                  ///< there
+  std::map<std::int32_t, std::map<std::int64_t, Gpu>>
+      members_;  ///< the members of each group, by rank
+  std::map<std::pair<Gpu, std::int64_t>, std::int64_t>
+      of_size_;  ///< the number of communicators of a GPU that have this size
   std::map<std::pair<Process, std::int64_t>, LastCall> last_;
   std::map<std::pair<Process, std::int64_t>, std::size_t>
       place_;  ///< for each process and rank, the index into the run's ranks
@@ -203,6 +245,7 @@ class NcclLogImport {
       MeasuredChoice>
       choices_;
   std::int64_t calls_ = 0;
+  int test_table_ = 0;  ///< the line of the first table of nccl-tests
   std::size_t collectives_ = 0;
 };
 

@@ -124,6 +124,13 @@ class Prefixes {
 
 }  // namespace
 
+std::string decimal_text(std::string_view text) {
+  std::string number(text);
+  if (std::count(number.begin(), number.end(), ',') == 1 && number.find('.') == std::string::npos)
+    std::replace(number.begin(), number.end(), ',', '.');
+  return number;
+}
+
 bool all_digits(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), is_digit);
 }

@@ -2,9 +2,12 @@
 
 #include "core/measured/nccl_tests.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "core/base/file.h"
 #include "core/formats/byte_input.h"
@@ -30,14 +33,19 @@ void RankList::add(std::string_view host, std::string_view pid, std::string_view
   if (device_.empty()) device_ = device;
 }
 
-void RankList::put(NcclTestsRun& run) const {
+void RankList::put(NcclTestsRun& run, std::int64_t ranks) const {
   run.hosts = static_cast<std::int64_t>(ranks_of_host_.size());
   run.processes = static_cast<std::int64_t>(processes_.size());
   run.device = device_;
   run.ranks_of_host = ranks_of_host_.empty() ? 0 : ranks_of_host_.begin()->second;
-  for (const auto& [host, ranks] : ranks_of_host_) {
-    if (ranks != run.ranks_of_host) run.ranks_of_host = 0;
+  std::int64_t all = 0;
+  for (const auto& [host, listed] : ranks_of_host_) {
+    if (listed != run.ranks_of_host) run.ranks_of_host = 0;
+    all += listed;
   }
+  if (all >= ranks || ranks_of_host_.empty()) return;
+  run.processes = 0;
+  run.ranks_of_host = ranks % run.hosts == 0 ? ranks / run.hosts : 0;
 }
 
 void add_variable(NcclTestsRun& run, std::string_view name, std::string_view value) {
@@ -102,12 +110,14 @@ Expected<std::vector<NcclTestsTable>> parse_nccl_tests(std::string_view text,
   const bool json = first != std::string_view::npos && text[first] == '{';
   std::vector<NcclTestsTable> tables = json           ? parse_nccl_tests_json(text, file, problems)
                                        : is_osu(text) ? parse_osu(text, file, problems)
+                                       : is_imb(text) ? parse_imb(text, file, problems)
                                                       : parse_nccl_tests_text(text, file, problems);
   std::erase_if(tables, [](const NcclTestsTable& table) { return table.rows.empty(); });
   if (tables.empty() && problems.empty()) {
     problems.add(
         {ProblemCode::kMissing}, {file, 0, 0},
-        "this file has no table of nccl-tests or of the OSU micro-benchmarks; expected rows below "
+        "this file has no table of nccl-tests, of the OSU micro-benchmarks or of the Intel MPI "
+        "Benchmarks; expected rows below "
         "column titles (# size count type … time algbw busbw, or # Size Avg Latency(us)), as "
         "all_reduce_perf, tutti perf and osu_allreduce print them");
   }
@@ -147,7 +157,8 @@ double busbw_factor(CollectiveKind kind, std::int64_t ranks) {
   return has_blocks(kind) ? (n - 1) / n : 1;
 }
 
-Expected<CollectiveKind> check_collective(const NcclTestsTable& table, std::int64_t ranks) {
+Expected<CollectiveKind> check_collective(const NcclTestsTable& table, std::int64_t ranks,
+                                          std::optional<CollectiveKind> expected_kind) {
   const auto wrong = [](ProblemKind kind, const Location& where, const std::string& text) {
     return tl::make_unexpected(Error::request(std::move(kind), text, where));
   };
@@ -158,7 +169,25 @@ Expected<CollectiveKind> check_collective(const NcclTestsTable& table, std::int6
         fmt::format("this table is of {}; expected all_reduce or another collective of nccl-tests",
                     table.collective));
   }
-  const CollectiveKind kind = named.value_or(CollectiveKind::kAllReduce);
+  CollectiveKind kind = named.value_or(CollectiveKind::kAllReduce);
+  if (!named) {
+    const std::vector<CollectiveKind> kinds = possible_collectives(table, ranks);
+    const bool fits =
+        expected_kind && std::find(kinds.begin(), kinds.end(), *expected_kind) != kinds.end();
+    if (kinds.size() > 1 && !fits) {
+      std::vector<std::string_view> names;
+      for (const CollectiveKind one : kinds) names.push_back(to_string(one));
+      return wrong({ProblemCode::kMissing, "collective"}, table.where,
+                   fmt::format("this table does not name its program, and may be of {}; add the "
+                               "line \"# Collective test starting: {}_perf\", or the name to the "
+                               "name of the file",
+                               fmt::join(names, " or "), names.front()));
+    }
+    if (fits)
+      kind = *expected_kind;
+    else if (!kinds.empty())
+      kind = kinds.front();
+  }
   if (table.ranks && *table.ranks != ranks) {
     return wrong({ProblemCode::kConflict, "ranks"}, table.where,
                  fmt::format("this table is of {} ranks, but the scenario's cluster has {}",

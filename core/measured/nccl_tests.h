@@ -21,6 +21,7 @@ struct NcclTestsTiming {
                               ///< small
   double busbw_gb_per_s = 0;
   std::int64_t wrong = 0;  ///< number of wrong elements; 0 if the run did not check results
+  bool is_checked = true;  ///< false if the log states that these results were not checked
 };
 
 /// One row of a table: the results for one size.
@@ -35,6 +36,7 @@ struct NcclTestsRow {
   /// reduce.
   std::string redop;
   std::int64_t root = 0;  ///< 0 if the collective has no root
+  bool has_root = false;  ///< true if the row states a root
   std::optional<NcclTestsTiming> out_of_place;
   std::optional<NcclTestsTiming> in_place;
 };
@@ -77,6 +79,7 @@ struct NcclTestsTable {
   };
   Sizes sizes = Sizes::kKnown;
   bool is_osu = false;     ///< true if the log is of the OSU micro-benchmarks
+  bool is_imb = false;     ///< true if the log is of the Intel MPI Benchmarks
   bool is_mpi = false;     ///< true if the log states that MPI, and not NCCL, was measured
   bool has_chars = false;  ///< true if reductions of characters were read as reductions of floats
   /// The number of rows that `rows` lacks because the log is truncated in the row, or because
@@ -88,12 +91,18 @@ struct NcclTestsTable {
 /// Returns a note on the damaged rows of tables; "" if there are none.
 std::string damaged_rows_note(const std::vector<NcclTestsTable>& tables);
 
+/// Returns the collectives that a table without the name of its program may measure, according to
+/// its columns, the ratio of busbw to algbw, and the name of the file. More than one: the table
+/// does not say which.
+std::vector<CollectiveKind> possible_collectives(const NcclTestsTable& table, std::int64_t ranks);
+
 /// Returns the table with Sizes::kKnown: computes the sizes from the number of ranks. Rows whose
 /// size is not a whole number of blocks, or is too large, are omitted.
 NcclTestsTable with_ranks(NcclTestsTable table, std::int64_t ranks);
 
 /// Parses the tables of a log. The log is the text that nccl-tests 2.0 to 2.19 and `tutti perf`
-/// print, the JSON that they write, or the text of the OSU micro-benchmarks. The text may contain
+/// print, the JSON that they write, or the text of the OSU micro-benchmarks or of the Intel MPI
+/// Benchmarks. The text may contain
 /// other output between its lines, such as NCCL's own messages, and the prefixes of launchers.
 /// ERRORS: the log has no table; a row other than the last line is truncated; a row has invalid
 /// numbers; a bandwidth differs from bytes divided by time. Cost: proportional to the text.
@@ -102,11 +111,14 @@ Expected<std::vector<NcclTestsTable>> parse_nccl_tests(std::string_view text,
 /// Parses the tables of a file of at most 64 MiB, which may be compressed with gzip.
 Expected<std::vector<NcclTestsTable>> load_nccl_tests(const std::string& path);
 
-/// Returns the collective that the table names; if it names none, the all-reduce. Checks that the
-/// content of the table fits this collective on `ranks` ranks: the number of ranks, the reduction,
-/// the bytes per element, and the ratio of busbw to algbw (if enough digits are printed). ERRORS:
-/// the table does not fit; the error contains the location.
-Expected<CollectiveKind> check_collective(const NcclTestsTable& table, std::int64_t ranks);
+/// Returns the collective that the table names, or otherwise the only one that it may measure
+/// (possible_collectives()); if there are several, the one that the user `expected`. Checks that
+/// the content of the table fits this collective on `ranks` ranks: the number of ranks, the
+/// reduction, the bytes per element, and the ratio of busbw to algbw (if enough digits are
+/// printed). ERRORS: the table does not fit, or may be of several collectives; the error contains
+/// the location.
+Expected<CollectiveKind> check_collective(const NcclTestsTable& table, std::int64_t ranks,
+                                          std::optional<CollectiveKind> expected = {});
 
 /// Returns the ratio of bus bandwidth to algorithm bandwidth. If an optimal algorithm executes the
 /// collective at the rate algbw, each link carries data at the rate busbw. SOURCE:

@@ -85,7 +85,7 @@ class JsonReader {
       for (const Value& one : devices->items)
         ranks.add(text(one, "hostname"), text(one, "pid"), text(one, "device_info"));
     }
-    ranks.put(run);
+    ranks.put(run, 0);
     run.nccl_version = text(root, "nccl_version");
     const Value* environment = find(root, "env");
     if (environment == nullptr) return;

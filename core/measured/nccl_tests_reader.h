@@ -28,6 +28,9 @@ struct LogWord {
 /// --label), "[1,0]<stdout>:" (mpirun --tag-output) and time stamps. Colors of terminals are
 /// ignored. Columns are those of the whole line.
 std::vector<LogWord> log_words(std::string_view line);
+/// Returns a number as the C locale writes it: programs that run in the locale of the user may
+/// write "28,15".
+std::string decimal_text(std::string_view text);
 /// True if the text consists of digits and is not empty.
 bool all_digits(std::string_view text);
 /// Removes letters from the beginning of the first word, and the whole word if nothing is left.
@@ -44,7 +47,9 @@ std::int64_t root_of(std::string_view written);
 class RankList {
  public:
   void add(std::string_view host, std::string_view pid, std::string_view device);
-  void put(NcclTestsRun& run) const;
+  /// Copies the properties to `run`. `ranks` is the number of ranks of the run; a log that was
+  /// shortened may list only some of them.
+  void put(NcclTestsRun& run, std::int64_t ranks) const;
 
  private:
   std::map<std::string, std::int64_t, std::less<>> ranks_of_host_;
@@ -68,6 +73,12 @@ std::vector<NcclTestsTable> parse_nccl_tests_json(std::string_view text, const s
 bool is_osu(std::string_view text);
 /// SOURCE: OSU micro-benchmarks 5 to 7.5, c/mpi/collective, c/xccl/collective.
 std::vector<NcclTestsTable> parse_osu(std::string_view text, const std::string& file,
+                                      Problems& problems);
+
+/// True if the text is the output of the Intel MPI Benchmarks.
+bool is_imb(std::string_view text);
+/// SOURCE: intel/mpi-benchmarks, IMB-MPI1 of 2017 to 2021.
+std::vector<NcclTestsTable> parse_imb(std::string_view text, const std::string& file,
                                       Problems& problems);
 
 }  // namespace tutti::core

@@ -21,6 +21,7 @@ struct Half {
   bool in_place = false;
   std::size_t time = 0;
   std::optional<std::size_t> algbw, busbw, wrong;
+  std::optional<std::size_t> checked;  ///< the column that has N/A if results were not checked
 };
 
 struct Columns {
@@ -36,7 +37,8 @@ std::optional<Columns> read_titles(const std::vector<Word>& words,
   Columns columns;
   std::set<std::string_view> seen;
   for (std::size_t i = 0; i < words.size(); ++i) {
-    const std::string_view title = words[i].text;
+    // Some tools write the unit behind the title: "size(B)", "algbw(GB/s)".
+    const std::string_view title = words[i].text.substr(0, words[i].text.find('('));
     seen.insert(title);
     if (title == "size") columns.size = i;
     if (title == "count") columns.count = i;
@@ -54,6 +56,7 @@ std::optional<Columns> read_titles(const std::vector<Word>& words,
     Half& half = columns.halves.back();
     if (title == "algbw") half.algbw = i;
     if (title == "busbw") half.busbw = i;
+    if (title == "#wrong" || title == "error") half.checked = i;
     if (title == "#wrong") half.wrong = i;
   }
   if (!seen.contains("size") || !seen.contains("count") || !seen.contains("type") ||
@@ -78,7 +81,8 @@ bool is_bare_remark(const std::vector<Word>& words) {
   const std::string_view first = words[0].text;
   if (first == "nThread" || first == "out-of-place" || first == "in-place") return true;
   if (first == "Rank") return words.size() > 4 && all_digits(words[1].text);
-  return first == "size" && words.size() > 2 && words[1].text == "count";
+  return first.substr(0, first.find('(')) == "size" && words.size() > 2 &&
+         words[1].text.substr(0, words[1].text.find('(')) == "count";
 }
 
 class TextReader {
@@ -175,8 +179,12 @@ class TextReader {
     }
     if (first == "Using") begin_run();
     if (first == "Rank" && words.size() > 1) {
-      if (all_digits(words[1].text) && ranks_.insert(std::string(words[1].text)).second)
+      if (all_digits(words[1].text) && ranks_.insert(std::string(words[1].text)).second) {
+        constexpr std::int64_t kMostRanks = 1 << 24;
+        const auto rank = whole_number<std::int64_t>(words[1].text);
+        if (rank && *rank < kMostRanks) last_rank_ = std::max(last_rank_, *rank);
         read_rank(words);
+      }
     }
     for (const Word& word : words) {
       constexpr std::string_view kLibrary = "nccl-library=";
@@ -194,7 +202,7 @@ class TextReader {
     if (const auto columns = read_titles(words, halves_in_place_)) {
       columns_ = columns;
       second_half_ = false;
-      rank_list_.put(run_);
+      rank_list_.put(run_, ranks().value_or(0));
       head_used_ = true;
       tables_.push_back({at(words[0]), collective_, ranks(), {}, run_});
       halves_in_place_.clear();
@@ -212,6 +220,7 @@ class TextReader {
   void begin_run() {
     columns_.reset();
     ranks_.clear();
+    last_rank_ = -1;
     rank_list_ = RankList();
     perf_ranks_.reset();
   }
@@ -259,13 +268,22 @@ class TextReader {
 
   [[nodiscard]] std::optional<std::int64_t> ranks() const {
     if (ranks_.empty()) return perf_ranks_;
-    return static_cast<std::int64_t>(ranks_.size());
+    // A log that was shortened may list only some of the ranks. A process has at least the GPUs of
+    // its threads.
+    constexpr std::int64_t kMostGpus = 1 << 10;
+    const std::int64_t threads = run_.threads.value_or(1), gpus = run_.gpus_of_thread.value_or(1);
+    const bool valid = threads > 0 && threads < kMostGpus && gpus > 0 && gpus < kMostGpus;
+    return std::max({std::ssize(ranks_), last_rank_ + 1, valid ? threads * gpus : 1});
   }
 
   /// Reads a row of results. A row begins with two whole numbers and the name of a type. Other
   /// lines between rows are ignored.
-  void read_row(const std::vector<Word>& words) {
+  void read_row(std::vector<Word> words) {
     const Columns& c = *columns_;
+    // Old releases leave the column redop empty for collectives that do not reduce.
+    if (c.redop && words.size() > *c.redop && is_number(words[*c.redop].text))
+      words.insert(words.begin() + static_cast<std::ptrdiff_t>(*c.redop),
+                   {"", words[*c.redop].column});
     const std::size_t begins = std::max({c.size, c.count, c.type});
     if (words.size() <= begins || !all_digits(words[c.size].text) ||
         !all_digits(words[c.count].text) || !is_type(words[c.type].text)) {
@@ -282,7 +300,10 @@ class TextReader {
     row.type = words[c.type].text;
     if (c.redop && words.size() > *c.redop && words[*c.redop].text != "none")
       row.redop = words[*c.redop].text;
-    if (c.root && words.size() > *c.root) row.root = root_of(words[*c.root].text);
+    if (c.root && words.size() > *c.root) {
+      row.root = root_of(words[*c.root].text);
+      row.has_root = all_digits(words[*c.root].text);
+    }
     const std::size_t before = problems_->size();
     for (std::size_t h = 0; h < c.halves.size(); ++h) {
       const Half& half = c.halves[h];
@@ -292,6 +313,10 @@ class TextReader {
       (half.in_place ? row.in_place : row.out_of_place) = timing(words, half);
     }
     if (problems_->size() == before) add_row(tables_.back(), std::move(row), *problems_);
+  }
+
+  static bool is_number(std::string_view word) {
+    return !word.empty() && word.find_first_not_of("0123456789.,") == std::string_view::npos;
   }
 
   static bool is_type(std::string_view word) {
@@ -314,7 +339,7 @@ class TextReader {
     NcclTestsTiming timing;
     const auto number = [&](std::optional<std::size_t> column, const char* what, double most) {
       if (!column || words[*column].text == "N/A") return 0.0;
-      return read_number(std::string(words[*column].text), at(words[*column]), what, 0, most,
+      return read_number(decimal_text(words[*column].text), at(words[*column]), what, 0, most,
                          *problems_)
           .value_or(0);
     };
@@ -323,6 +348,8 @@ class TextReader {
     timing.busbw_gb_per_s = number(half.busbw, "busbw", kMaxLogGbPerS);
     if (half.wrong && *half.wrong < words.size())
       timing.wrong = static_cast<std::int64_t>(number(half.wrong, "#wrong", 1e15));
+    timing.is_checked =
+        !half.checked || *half.checked >= words.size() || words[*half.checked].text != "N/A";
     return timing;
   }
 
@@ -345,6 +372,7 @@ class TextReader {
   Problems* problems_;
   int line_ = 0;
   std::set<std::string> ranks_;
+  std::int64_t last_rank_ = -1;  ///< the highest rank that the log lists
   RankList rank_list_;
   NcclTestsRun run_;
   bool head_used_ = false;  ///< true if the current header already belongs to a table

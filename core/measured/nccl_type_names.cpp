@@ -12,6 +12,8 @@ constexpr NcclType kNcclTypes[] = {
     {"float", DataType::kFloat32},     {"double", DataType::kFloat64}, {"half", DataType::kFloat16},
     {"bfloat16", DataType::kBfloat16}, {"int32", DataType::kInt32},    {"int64", DataType::kInt64},
     {"int", DataType::kInt32},         {"uint32", DataType::kInt32},   {"uint64", DataType::kInt64},
+    {"fp32", DataType::kFloat32},      {"fp64", DataType::kFloat64},   {"fp16", DataType::kFloat16},
+    {"bf16", DataType::kBfloat16},
 };
 
 }  // namespace

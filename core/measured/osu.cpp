@@ -55,7 +55,7 @@ class OsuReader {
     std::erase_if(tables_, [](const NcclTestsTable& table) { return table.rows.empty(); });
     if (tables_.empty() && problems_.empty())
       problems_.add({ProblemCode::kUnsupported, "collective"}, {file_, other_line_, 1},
-                    "{}; expected a table of a blocking collective, such as that of osu_allreduce",
+                    "{}; expected a table of a collective, such as that of osu_allreduce",
                     other_.empty()
                         ? std::string("this output of the OSU micro-benchmarks has no row")
                         : "Tutti does not use the test \"" + other_ + "\"");
@@ -73,6 +73,18 @@ class OsuReader {
     if (words.size() > 2 && words[1].text == "OSU") return read_title(words);
     if (words.size() > 2 && words[1].text == "Datatype:" && collective_ != nullptr)
       type_ = type_of(words[2].text);
+    if (words.size() > 2 && words[1].text == "Size") read_columns(words);
+  }
+
+  /// Finds the column of the time. The time of non-blocking and persistent collectives is that of
+  /// the communication alone. "# Size  Overall(us)  Compute(us)  Pure Comm.(us)  Overlap(%)"
+  void read_columns(const std::vector<LogWord>& words) {
+    time_ = 1;
+    std::size_t column = 1;
+    for (std::size_t i = 2; i < words.size(); ++i) {
+      if (words[i].text == "Comm.(us)") time_ = column;
+      if (words[i].text.find('(') != std::string_view::npos) ++column;
+    }
   }
 
   /// Reads "# OSU MPI Allreduce Latency Test v7.5".
@@ -85,9 +97,14 @@ class OsuReader {
       title += (i == 2 ? "" : " ") + std::string(words[i].text);
       is_bandwidth = is_bandwidth || words[i].text == "Bandwidth";
     }
-    if (words.size() > 3 && !is_bandwidth) {
+    time_ = 1;
+    std::size_t name = 3;
+    while (name + 1 < words.size() &&
+           (words[name].text == "Non-blocking" || words[name].text == "Persistent"))
+      ++name;
+    if (words.size() > name && !is_bandwidth) {
       for (const OsuCollective& known : kCollectives) {
-        if (words[3].text == known.title) collective_ = &known;
+        if (words[name].text == known.title) collective_ = &known;
       }
     }
     if (collective_ == nullptr) {
@@ -113,15 +130,16 @@ class OsuReader {
     if (status != std::errc() || bytes < 0 || bytes > kMaxLogBytes)
       return problems_.add({ProblemCode::kTooLarge, "size"}, where,
                            "size: {} exceeds the longest possible message", size);
-    if (words.size() < 2)
+    if (words.size() <= time_)
       return problems_.add(
           {ProblemCode::kMissing, "latency"}, where,
           "the row ends before its latency; if the log is truncated, use a complete "
           "one");
     NcclTestsRow row;
     row.where = where;
-    const auto us = read_number(std::string(words[1].text), {file_, line_, words[1].column},
-                                "latency", 0, kMaxLogUs, problems_);
+    const auto us =
+        read_number(decimal_text(words[time_].text), {file_, line_, words[time_].column}, "latency",
+                    0, kMaxLogUs, problems_);
     if (!us) return;
     // A column of the validation has Pass or Fail.
     const bool failed = words.back().text == "Fail";
@@ -151,6 +169,7 @@ class OsuReader {
   Problems& problems_;
   int line_ = 0;
   const OsuCollective* collective_ = nullptr;  ///< the collective of the current table; null: none
+  std::size_t time_ = 1;                       ///< column of the time
   std::string type_;                           ///< stated type; empty: the output states none
   std::string other_;                          ///< title of the last test that is not used
   int other_line_ = 0;

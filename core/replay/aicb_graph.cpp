@@ -50,7 +50,8 @@ class AicbGraph {
   using Kind = AicbOperation::Kind;
   using Group = AicbOperation::Group;
 
-  AicbGraph(const std::string& path, RecordCounts& counts) : path_(path), counts_(counts) {
+  AicbGraph(const std::string& path, RecordCounts& counts, std::int64_t ranks)
+      : path_(path), counts_(counts), given_ranks_(ranks) {
     graph_.source = "AICB";
     graph_.file = path;
   }
@@ -118,6 +119,24 @@ class AicbGraph {
     stage.current.clear();
   }
 
+  /// If the file states neither its ranks nor the size of any group, the given ranks are one
+  /// data-parallel group, which is the group of AICB's tests of single collectives.
+  Expected<void> use_given_ranks() {
+    const bool is_stated =
+        std::any_of(size_.begin(), size_.end(), [](std::int64_t size) { return size > 0; });
+    if (is_stated || stages_.size() != 1 || stages_.front().block.ranks > 0) return {};
+    if (given_ranks_ == 0)
+      return fail(ProblemCode::kMissing, stages_.front().block.line,
+                  "the column comm_group_size is missing, so the number of GPUs is unknown; hint: "
+                  "name the cluster with --machine and --nodes, or add the column");
+    size_[static_cast<std::size_t>(Group::kData)] = given_ranks_;
+    graph_.notes.push_back(
+        fmt::format("the file does not state the sizes of groups (comm_group_size); assumed: the "
+                    "data-parallel group has the {} GPUs of the cluster",
+                    given_ranks_));
+    return {};
+  }
+
   /// Determines the size of each kind of group, and the number of ranks of a pipeline stage.
   Expected<void> find_sizes() {
     std::array<int, 8> line{};
@@ -136,6 +155,7 @@ class AicbGraph {
         size = one.group_size;
       }
     }
+    if (auto checked = use_given_ranks(); !checked) return checked;
     tensor_ = std::max<std::int64_t>(1, size_of_group(Group::kTensor));
     const std::int64_t listed = stages_.front().block.ranks;
     for (std::size_t s = 0; s < stages_.size(); ++s) {
@@ -370,6 +390,7 @@ class AicbGraph {
 
   const std::string& path_;
   RecordCounts& counts_;
+  std::int64_t given_ranks_ = 0;
   std::vector<Stage> stages_;
   std::int64_t read_ = 0, untimed_ = 0;
   bool is_log_ = false;
@@ -387,9 +408,9 @@ class AicbGraph {
 }  // namespace
 
 Expected<ExecutionGraph> read_aicb_graph(ByteInput& input, const std::string& name,
-                                         RecordCounts* counts) {
+                                         RecordCounts* counts, std::int64_t ranks) {
   RecordCounts unused;
-  return AicbGraph(name, counts == nullptr ? unused : *counts).read(input);
+  return AicbGraph(name, counts == nullptr ? unused : *counts, ranks).read(input);
 }
 
 }  // namespace tutti::core

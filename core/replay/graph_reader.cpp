@@ -111,9 +111,10 @@ Expected<ExecutionGraph> read_one_file(const GraphFiles& files, GraphFormat form
                                        RecordCounts* counts) {
   auto input = open_byte_input(files.path);
   if (!input) return tl::make_unexpected(input.error());
-  if (format == GraphFormat::kAicb) return read_aicb_graph(**input, files.path, counts);
+  if (format == GraphFormat::kAicb)
+    return read_aicb_graph(**input, files.path, counts, files.ranks);
   return format == GraphFormat::kGoal ? read_goal_graph(**input, files.path, counts)
-                                      : read_simai_graph(**input, files.path, counts);
+                                      : read_simai_graph(**input, files.path, counts, files.ranks);
 }
 
 }  // namespace

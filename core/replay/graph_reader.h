@@ -30,6 +30,9 @@ struct GraphFiles {
   /// For Chakra: the path of a JSON file with the ranks of each communicator whose name (pg_name)
   /// occurs in nodes: {"<name>": [ranks…]}. Empty if nodes name no communicators.
   std::string groups;
+  /// The number of ranks that execute the trace, for workloads of SimAI and AICB that do not state
+  /// it. 0: unknown.
+  std::int64_t ranks = 0;
 };
 
 /// Reads a trace as a task graph for each rank, and checks that it can be executed. ERRORS: a file
@@ -47,16 +50,18 @@ std::int64_t number_of_graph_files(const std::string& path);
 Expected<ExecutionGraph> read_goal_graph(ByteInput& input, const std::string& name,
                                          RecordCounts* counts = nullptr);
 
-/// Reads a workload of SimAI from any input. Error messages use `name` as the name of the input.
+/// Reads a workload of SimAI from any input. Error messages use `name` as the name of the input. If
+/// the workload does not state the number of GPUs, it has `ranks` in each pipeline stage.
 Expected<ExecutionGraph> read_simai_graph(ByteInput& input, const std::string& name,
-                                          RecordCounts* counts = nullptr);
+                                          RecordCounts* counts = nullptr, std::int64_t ranks = 0);
 
 /// Reads a workload of AICB, or the log of a run of AICB, from any input. Error messages use `name`
 /// as the name of the input. All ranks of a pipeline stage execute the same operations one after
 /// the other. The graph has the last iteration of the file. ERRORS: as for read_aicb(); the sizes
-/// of groups contradict each other or the number of ranks.
+/// of groups contradict each other or the number of ranks. If the file states no sizes of groups,
+/// all `ranks` are in the data-parallel group.
 Expected<ExecutionGraph> read_aicb_graph(ByteInput& input, const std::string& name,
-                                         RecordCounts* counts = nullptr);
+                                         RecordCounts* counts = nullptr, std::int64_t ranks = 0);
 
 /// The files of a trace that has a file for each rank, and a function that opens them.
 struct RankFiles {

@@ -41,15 +41,19 @@ CollectiveKind kind_of_row(SimaiCollective::Kind kind) {
 
 class SimaiGraph {
  public:
-  SimaiGraph(const std::string& path, RecordCounts& counts) : path_(path), counts_(counts) {
+  SimaiGraph(const std::string& path, RecordCounts& counts, std::int64_t ranks)
+      : path_(path), counts_(counts), given_ranks_(ranks) {
     graph_.source = "SimAI";
     graph_.file = path;
   }
 
   Expected<ExecutionGraph> read(ByteInput& input) {
-    const auto begin = [this](const SimaiHeader& header) {
+    const auto begin = [this](const SimaiHeader& header) -> Expected<void> {
       header_ = header;
-      ranks_ = header.gpus / header.pipeline_parallel;
+      if (header.gpus == 0) {
+        if (auto checked = use_given_ranks(); !checked) return checked;
+      }
+      ranks_ = header_.gpus / header_.pipeline_parallel;
       return check_size();
     };
     const auto take = [this](const SimaiLayer& layer) -> Expected<void> {
@@ -70,6 +74,28 @@ class SimaiGraph {
   }
 
  private:
+  /// Sets the number of GPUs of a workload that does not state it.
+  Expected<void> use_given_ranks() {
+    const std::int64_t model = header_.tensor_parallel * header_.expert_parallel;
+    if (given_ranks_ == 0 || given_ranks_ % model != 0)
+      return tl::make_unexpected(Error::request(
+          {ProblemCode::kMissing, "SimAI"},
+          given_ranks_ == 0
+              ? std::string("all_gpus is missing; hint: name the cluster with --machine and "
+                            "--nodes, or add \"all_gpus: N\", the number of GPUs, to this line")
+              : fmt::format(
+                    "all_gpus is missing, and the {} GPUs of the cluster are not a multiple "
+                    "of model_parallel_NPU_group · ep ({} · {})",
+                    given_ranks_, header_.tensor_parallel, header_.expert_parallel),
+          {path_, header_.line, 1}));
+    header_.gpus = given_ranks_ * header_.pipeline_parallel;
+    graph_.notes.push_back(
+        fmt::format("the file does not state the number of GPUs (all_gpus); assumed: {}, those of "
+                    "the cluster",
+                    given_ranks_));
+    return {};
+  }
+
   Expected<void> check_size() const {
     constexpr std::int64_t kTasksPerLayer = 9;
     if (ranks_ * static_cast<std::int64_t>(layers_.size() + 1) <= kMaxGraphTasks / kTasksPerLayer)
@@ -182,6 +208,7 @@ class SimaiGraph {
   const std::string& path_;
   RecordCounts& counts_;
   SimaiHeader header_;
+  std::int64_t given_ranks_ = 0;
   std::int64_t ranks_ = 0;
   std::vector<SimaiLayer> layers_;
   std::array<Groups, kGroupKinds> groups_;
@@ -193,9 +220,9 @@ class SimaiGraph {
 }  // namespace
 
 Expected<ExecutionGraph> read_simai_graph(ByteInput& input, const std::string& name,
-                                          RecordCounts* counts) {
+                                          RecordCounts* counts, std::int64_t ranks) {
   RecordCounts unused;
-  return SimaiGraph(name, counts == nullptr ? unused : *counts).read(input);
+  return SimaiGraph(name, counts == nullptr ? unused : *counts, ranks).read(input);
 }
 
 }  // namespace tutti::core

@@ -264,7 +264,8 @@ class ScenarioReader {
       const auto folder = std::filesystem::path(path_).parent_path();
       return name.empty() || path.is_absolute() ? name : (folder / path).string();
     };
-    auto graph = read_graph({absolute(trace.path()), absolute(trace.groups())});
+    auto graph = read_graph({absolute(trace.path()), absolute(trace.groups()),
+                             scenario_.cluster ? scenario_.cluster->replicas() : 0});
     if (!graph) return add_problems_of(trace, graph.error());
     if (scenario_.cluster && scenario_.cluster->replicas() != std::ssize((*graph)->ranks))
       return fields_.complain_at(

@@ -109,7 +109,10 @@ class GraphImport {
     const auto output_format = format_of(options_.format);
     if (!output_format) return report(output_format.error());
     if (const auto checked = check_options(); !checked) return report(checked.error());
-    const auto graph = core::read_graph({options_.files.front(), options_.groups}, &counts_);
+    const auto ranks = ranks_of_cluster();
+    if (!ranks) return report(ranks.error());
+    const auto graph =
+        core::read_graph({options_.files.front(), options_.groups, *ranks}, &counts_);
     if (!graph) return report(graph.error());
     graph_ = *graph;
     notes_ = graph_->notes;
@@ -203,6 +206,14 @@ class GraphImport {
   }
 
   // --- the scenario ---
+
+  /// Returns the number of GPUs that --machine and --nodes state; 0 without --machine.
+  [[nodiscard]] Expected<std::int64_t> ranks_of_cluster() const {
+    if (options_.machine.empty()) return 0;
+    const auto gpus = gpus_of_machine(options_.output.empty() ? "" : options_.output.front());
+    if (!gpus) return failed(gpus);
+    return *gpus * options_.nodes.value_or(1);
+  }
 
   [[nodiscard]] Expected<std::int64_t> gpus_of_machine(const std::string& output) const {
     if (options_.machine.empty())

@@ -81,7 +81,12 @@ Expected<core::TraceFormat> format_of_files(const ImportTraceOptions& options) {
                      fmt::join(core::trace_format_names(), ", "));
     const auto begin = core::first_bytes(file, core::kBytesToRecognise);
     if (!begin) return failed(begin);
-    const auto found = core::recognise(*begin);
+    auto found = core::recognise(*begin);
+    if (!found) {
+      // Scripts may print much before the first line of the log.
+      constexpr std::size_t kMore = std::size_t{1} << 20;
+      if (const auto more = core::first_bytes(file, kMore)) found = core::recognise(*more);
+    }
     if (!found) return tl::make_unexpected(wrong_file(file, *begin));
     if (format && *format != *found)
       return tl::make_unexpected(

@@ -86,8 +86,8 @@ Error wrong_file(const std::string& path, std::string_view first_bytes) {
         "view read timelines");
   if (core::parse_nccl_tests(first_bytes, path))
     return error(
-        "this is a log of nccl-tests or of the OSU micro-benchmarks, which tutti calibrate, tutti "
-        "validate and tutti perf read");
+        "this is a log of nccl-tests or of MPI benchmarks, which tutti calibrate, tutti validate "
+        "and tutti perf read");
   if (first_bytes.empty()) return error("the file is empty");
   if (first_bytes.starts_with("\xFF\xFE") || first_bytes.starts_with("\xFE\xFF"))
     return error("this text is encoded in UTF-16; convert it to UTF-8 (iconv -f UTF-16 -t UTF-8)");
@@ -112,7 +112,7 @@ Error wrong_file(const std::string& path, std::string_view first_bytes) {
         columns);
   return error(
       text + fmt::format("; hint: tutti import FORMAT FILE reads a file in a given format: {}, {}. "
-                         "Logs of nccl-tests and of the OSU micro-benchmarks are read by tutti "
+                         "Logs of nccl-tests and of MPI benchmarks (OSU, IMB) are read by tutti "
                          "calibrate, logs of operations by tutti explain, and timelines of Tutti "
                          "by tutti export",
                          fmt::join(core::trace_format_names(), ", "),

@@ -105,7 +105,7 @@ TEST(SimaiWorkload, ErrorsHavePositions) {
            {"", 0, 0, "missing SimAI"},
            {"hello\n1\n", 1, 1, "syntax SimAI"},
            {"DATA all_gpus: 4\n1\n", 1, 1, "unsupported SimAI"},
-           {"HYBRID_TRANSFORMER ep: 1\n1\n", 1, 24, "missing SimAI"},
+           {"HYBRID_TRANSFORMER ep: 1\n1\n", 1, 1, "missing SimAI"},
            {"HYBRID_TRANSFORMER all_gpus: -4\n1\n", 1, 30, "invalid SimAI"},
            {"HYBRID_TRANSFORMER all_gpus: 6 ep: 4\n1\n", 1, 1, "conflict SimAI"},
            {"HYBRID_TRANSFORMER all_gpus: 6 checkpoints: 1 5\n1\n", 1, 32, "unsupported SimAI"},

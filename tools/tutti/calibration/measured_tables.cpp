@@ -104,7 +104,7 @@ class LogReader {
     const auto kind = core::check_collective(table, ranks);
     if (!kind) return failed(kind);
     if (table.collective.empty())
-      note(fmt::format("{} does not name its program, which is assumed to be {}",
+      note(fmt::format("{} does not name its program; according to its columns, it measures {}",
                        place(table.where), to_string(*kind)));
     nccl::CalibratedTable measured{
         place(table.where),

@@ -95,8 +95,8 @@ void add_calibrate(CLI::App& app, CalibrateOptions& o) {
        "--log", o.logs,
        "Logs measured on all machines of the cluster: output of nccl-tests (such as "
        "all_reduce_perf; "
-       "text or JSON), of tutti perf, or of the OSU micro-benchmarks (with --cluster: only of "
-       "OSU's NCCL tests)")
+       "text or JSON), of tutti perf, of the OSU micro-benchmarks, or of the Intel MPI Benchmarks "
+       "(with --cluster: not of MPI)")
       ->check(not_utf8);
   c->add_flag("--lane-steps", o.lane_steps,
               "Without --cluster: also use the times of the schedule steps in the timelines, so "

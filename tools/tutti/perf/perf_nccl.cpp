@@ -53,7 +53,7 @@ Expected<std::map<std::int64_t, double>> measured(const NcclPerfRequest& request
           "SCENARIO",
           logged.where));
     const core::NcclTestsTable table = core::with_ranks(logged, ranks);
-    const auto kind = core::check_collective(table, ranks);
+    const auto kind = core::check_collective(table, ranks, request.collective);
     if (!kind) {
       refused = kind.error();
       continue;
