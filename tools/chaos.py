@@ -209,6 +209,8 @@ def main():
     parser.add_argument("--only", default="tcp,shm,emulated,perf,join,ranks,sweep")
     parser.add_argument("--verbose", action="store_true")
     options = parser.parse_args()
+    if not os.access(options.tutti, os.X_OK):
+        parser.error(f"{options.tutti} is no program; build it, or name another one with --tutti")
     kinds = options.only.split(",")
     tutti = os.path.abspath(options.tutti)
     failed, counts = 0, {}

@@ -33,10 +33,14 @@ for compiler in "${compilers[@]}"; do
         -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON -DCMAKE_UNITY_BUILD=$unity -DCMAKE_UNITY_BUILD_BATCH_SIZE=12 -DTUTTI_WINDOW="${TUTTI_WINDOW:-OFF}" >"$folder/configure.log"
     # All sources that the build generates, with their headers.
     python3 -c '
-import json, os, sys
+import json, os, subprocess, sys
 folder = os.path.abspath(sys.argv[1])
 files = {entry["file"] for entry in json.load(open(folder + "/compile_commands.json"))}
-print(*(os.path.relpath(name, folder) for name in sorted(files) if name.startswith(folder + "/") and "/Unity/" not in name), sep="\0", end="")
+files = {os.path.relpath(name, folder) for name in files if name.startswith(folder + "/") and "/Unity/" not in name}
+# Files that the configuration has written are no targets of ninja.
+targets = subprocess.run(["ninja", "-C", folder, "-t", "targets", "all"], capture_output=True, text=True, check=True).stdout
+files &= {line.rpartition(": ")[0] for line in targets.splitlines()}
+print(*sorted(files), sep="\0", end="")
 ' "$folder" | xargs -0 ninja -C "$folder" >/dev/null
     git ls-files "${SOURCES:-*.cpp}" | python3 -c '
 import json, shlex, sys

@@ -136,6 +136,8 @@ def main():
     parser.add_argument("--most-kb-per-minute", type=float, default=20)
     parser.add_argument("options", nargs="*", help="further options of tutti run, after --")
     options = parser.parse_args()
+    if not os.access(options.tutti, os.X_OK):
+        parser.error(f"{options.tutti} is no program; build it, or name another one with --tutti")
     flat = [soak(options, transport, options.options) for transport in options.transport.split(",")]
     sys.exit(0 if all(flat) else 1)
 

@@ -104,18 +104,28 @@ tl::unexpected<Error> Problems::take() {
 
 namespace {
 
-/// Returns the Levenshtein distance of two texts. Only one row of the distance matrix is in memory.
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+/// Returns the Levenshtein distance of two texts if it is at most `limit`; otherwise, returns a
+/// larger number. Only one row of the distance matrix is in memory. Every entry is at least the
+/// difference of its row and column numbers, so only entries within `limit` of the diagonal are
+/// computed (Ukkonen 1985). An unknown name is compared with hundreds of names.
+std::size_t edit_distance(std::string_view a, std::string_view b, std::size_t limit) {
+  const std::size_t too_far = limit + 1;
+  if (a.size() > b.size() + limit || b.size() > a.size() + limit) return too_far;
+  std::vector<std::size_t> row(b.size() + 1, too_far);
+  for (std::size_t j = 0; j <= std::min(b.size(), limit); ++j) row[j] = j;
   for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
+    const std::size_t first = i > limit ? i - limit : 1;
+    const std::size_t last = std::min(b.size(), i + limit);
+    std::size_t diagonal = row[first - 1];
+    row[first - 1] = first == 1 ? std::min(i, too_far) : too_far;
+    std::size_t smallest = row[first - 1];
+    for (std::size_t j = first; j <= last; ++j) {
       const std::size_t substituted = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
       diagonal = row[j];
-      row[j] = std::min({substituted, row[j] + 1, row[j - 1] + 1});
+      row[j] = std::min(substituted, std::min(row[j], row[j - 1]) + 1);
+      smallest = std::min(smallest, row[j]);
     }
+    if (smallest > limit) return too_far;
   }
   return row[b.size()];
 }
@@ -132,13 +142,14 @@ std::string normalized(std::string_view name) {
 }
 
 /// Returns how dissimilar a written name and a candidate are; 0 if they are equal after
-/// normalization.
-std::size_t dissimilarity(const std::string& written, const std::string& candidate) {
+/// normalization. If the result is above `limit`, it is not exact.
+std::size_t dissimilarity(const std::string& written, const std::string& candidate,
+                          std::size_t limit) {
   if (written == candidate) return 0;
   // Frequent mistakes are to type only the beginning of a name ("resnet50") or another part of it
   // ("h100").
   if (written.size() >= 3 && candidate.starts_with(written)) return 1;
-  const std::size_t edits = edit_distance(written, candidate);
+  const std::size_t edits = edit_distance(written, candidate, limit);
   const bool part = written.size() >= 3 && candidate.find(written) != std::string::npos;
   // Or a longer name ("batch_size" for "batch").
   const bool longer = candidate.size() >= 4 && written.starts_with(candidate + '_');
@@ -156,11 +167,12 @@ std::string letters_and_digits(const std::string& name) {
 
 /// Returns a dissimilarity that ignores all punctuation, if the written name is a candidate or a
 /// part of it: "p4d.24xlarge" is a part of "ec2-p4d-24xlarge". Otherwise, returns a large number.
-std::size_t dissimilarity_without_punctuation(const std::string& written,
+/// `name`: the letters and digits of the written name.
+std::size_t dissimilarity_without_punctuation(const std::string& name,
                                               const std::string& candidate) {
   constexpr std::size_t kNone = 1000;
-  const std::string name = letters_and_digits(written), other = letters_and_digits(candidate);
   if (name.size() < 3) return kNone;
+  const std::string other = letters_and_digits(candidate);
   return other.starts_with(name) ? 1 : other.find(name) != std::string::npos ? 2 : kNone;
 }
 
@@ -169,12 +181,13 @@ std::size_t dissimilarity_without_punctuation(const std::string& written,
 std::string did_you_mean(std::string_view written, const std::vector<std::string>& candidates) {
   constexpr std::size_t kMaxSuggestions = 4;
   const std::string name = normalized(written.substr(0, 64));
+  const std::string letters = letters_and_digits(name);
   std::vector<const std::string*> best;
-  std::size_t best_distance = std::max<std::size_t>(2, written.size() / 3);
+  std::size_t best_distance = std::max<std::size_t>(2, name.size() / 3);
   for (const std::string& candidate : candidates) {
     const std::string other = normalized(candidate);
-    const std::size_t distance =
-        std::min(dissimilarity(name, other), dissimilarity_without_punctuation(name, other));
+    const std::size_t distance = std::min(dissimilarity(name, other, best_distance),
+                                          dissimilarity_without_punctuation(letters, other));
     if (distance > best_distance) continue;
     if (distance < best_distance) best.clear();
     best_distance = distance;

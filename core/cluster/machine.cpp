@@ -77,6 +77,7 @@ void Machine::find_routes(int from) {
   }
 
   for (const Bandwidth width : widths) {
+    if (std::all_of(routes.begin(), routes.end(), [](const Route& r) { return r.exists; })) break;
     using Cost = std::tuple<int, Time, std::vector<int>>;  // links, latency, the links themselves
     std::vector<std::optional<Cost>> best(count);
     std::set<std::pair<Cost, int>> open;

@@ -1,5 +1,6 @@
 #include "core/cluster/network_link.h"
 
+#include "core/cluster/host_transport.h"
 #include "core/proto/machine.pb.h"
 #include "core/text/bind.h"
 #include "core/text/document.h"

@@ -1,12 +1,16 @@
 #include "core/explore/database.h"
 
+#include <fcntl.h>
 #include <sqlite3.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 
 #include "core/base/check.h"
+#include "core/base/file.h"
 
 namespace tutti::core {
 namespace {
@@ -126,6 +130,19 @@ void Database::Close::operator()(sqlite3* database) const { sqlite3_close(databa
 
 namespace {
 
+/// Returns the error number if there is no file `path`, and its folder does not allow new files;
+/// otherwise 0. SQLite would then also try to open the file for reading only, and report that it
+/// does not exist.
+int reason_not_to_create(const std::string& path) {
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  if (fs::exists(path, ignored)) return 0;
+  const std::string folder = fs::path(path).parent_path().string();
+  return faccessat(AT_FDCWD, folder.empty() ? "." : folder.c_str(), W_OK | X_OK, AT_EACCESS) == 0
+             ? 0
+             : errno;
+}
+
 /// Returns SQLite's URI of a file that does not change while it is read.
 std::string immutable(const std::string& path) {
   std::string uri = "file:";
@@ -142,8 +159,15 @@ std::string immutable(const std::string& path) {
 Expected<Database> Database::open(const std::string& path, Mode mode) {
   // Even readers open the file for writing if possible, because a read-only connection does not
   // delete SQLite's auxiliary files when it is closed.
-  if (mode == Mode::kWrite)
+  if (mode == Mode::kWrite) {
+    if (auto is_file = check_is_file(path, "a sweep"); !is_file)
+      return tl::make_unexpected(is_file.error());
+    if (const int why = reason_not_to_create(path); why != 0)
+      return tl::make_unexpected(
+          Error::request({ProblemCode::kInvalid},
+                         std::string("cannot be written: ") + std::strerror(why), {path, 0, 0}));
     return open_with(path, path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
+  }
   auto database = open_with(path, path, SQLITE_OPEN_READWRITE);
   std::error_code status;
   namespace fs = std::filesystem;

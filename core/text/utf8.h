@@ -13,7 +13,10 @@ inline std::size_t valid_utf8(std::string_view text) {
   const auto byte = [&](std::size_t ahead) -> unsigned {
     return at + ahead < text.size() ? static_cast<unsigned char>(text[at + ahead]) : 0;
   };
-  while (at < text.size()) {
+  const std::size_t size = text.size();
+  for (;;) {
+    while (at < size && static_cast<signed char>(text[at]) >= 0) ++at;  // ASCII
+    if (at == size) return at;
     const unsigned first = byte(0);
     std::size_t length = 1;
     unsigned least = 0x80, most = 0xBF;  // range of the second byte
@@ -27,16 +30,15 @@ inline std::size_t valid_utf8(std::string_view text) {
       length = 4;
       if (first == 0xF0) least = 0x90;
       if (first == 0xF4) most = 0x8F;
-    } else if (first >= 0x80) {
+    } else {
       return at;
     }
-    if (length > 1 && (byte(1) < least || byte(1) > most)) return at;
+    if (byte(1) < least || byte(1) > most) return at;
     for (std::size_t i = 2; i < length; ++i) {
       if ((byte(i) & 0xC0) != 0x80) return at;
     }
     at += length;
   }
-  return at;
 }
 
 }  // namespace tutti::core

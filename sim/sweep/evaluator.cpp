@@ -16,24 +16,30 @@ using core::Scenario;
 
 namespace {
 
-/// Observes the training steps of a run, and stops the run if they are too slow.
+/// Observes the training steps of a run, and stops the run with RunControl::until if they are too
+/// slow.
 class StepMonitor : public core::Summary {
  public:
-  StepMonitor(core::Time max_step_time, const Scenario& scenario)
-      : max_step_time_(max_step_time),
+  StepMonitor(core::Time max_step_time, const Scenario& scenario, core::RunControl& control)
+      : control_(control),
+        max_step_time_(max_step_time),
         expected_(scenario.run.steps),
-        until_steady_(continues_until_steady(scenario)) {}
+        until_steady_(continues_until_steady(scenario)) {
+    control_.until = until();
+  }
 
   void step(const core::StepRecord& step) override {
     Summary::step(step);
     // Decide only after at least two steps, because the first step differs from later ones.
     if (!all_ended() && step_count() >= (until_steady_ ? kEnough : 2) &&
         step_time() > max_step_time_)
-      stop_.store(true);
+      control_.until = core::Time();
   }
   [[nodiscard]] bool all_ended() const {
     return step_count() >= expected_ && (!until_steady_ || steady_state().has_value());
   }
+
+ private:
   /// Returns the time limit of the run: the virtual time at which all steps have ended if they are
   /// not too slow. Unlike the check in step(), this limit also stops a run during a single long
   /// step.
@@ -42,16 +48,14 @@ class StepMonitor : public core::Summary {
     return max_step_time_.count() > core::kNever.count() / expected_ ? core::kNever
                                                                      : max_step_time_ * expected_;
   }
-  std::atomic<bool>& stop() { return stop_; }
 
- private:
   // Number of steps after which the step time can be estimated, even without a steady state.
   static constexpr std::int64_t kEnough = 16;
 
+  core::RunControl& control_;
   core::Time max_step_time_;
   std::int32_t expected_;
   bool until_steady_;
-  std::atomic<bool> stop_{false};
 };
 
 /// Returns the outcome of a run that was stopped because its steps were too slow.
@@ -122,6 +126,7 @@ std::optional<Outcome> Evaluator::simulate(const std::vector<core::Override>& ch
   std::vector<core::Override> all = base_.set;
   all.insert(all.end(), changes.begin(), changes.end());
   const Expected<Scenario> scenario = core::read_scenario(base_.text, base_.path, library_, all);
+  if (cancel && cancel->load()) return std::nullopt;
   if (!scenario) return core::outcome_of(scenario.error());
   remember_files(*scenario);
 
@@ -139,15 +144,11 @@ std::optional<Outcome> Evaluator::simulate(const std::vector<core::Override>& ch
   const Outcome left_out = core::outcome_of(core::Error::request(kTooLong));
   if (!folds) return left_out;
 
-  StepMonitor summary(max_step_time, *scenario);
+  core::RunControl control;
+  control.cancel = cancel;
+  StepMonitor summary(max_step_time, *scenario, control);
   core::RecordOptions record;
   record.level = core::RecordLevel::kNone;
-  core::RunControl control;
-  control.cancel = &summary.stop();
-  control.until = summary.until();
-  control.progress = [&](double) {
-    if (cancel && cancel->load()) summary.stop().store(true);
-  };
   Simulator folded(Folds::kAlways);
   core::Executor& executor = *folds == Folds::kAlways ? folded : executor_;
   const Expected<void> ran = executor.run(*scenario, record, control, summary);

@@ -63,6 +63,7 @@ Expected<bool> execute_points(core::SweepStore& store, const core::Library& libr
     return !failed;
   };
   pool.stop = course.stop;
+  pool.waiting = course.waiting;
   const Expected<bool> all = course.pool ? course.pool(pool) : run_pool(pool);
   if (failed) return tl::make_unexpected(*failed);
   return all;

@@ -7,6 +7,7 @@
 #include <exception>
 #include <mutex>
 #include <numeric>
+#include <optional>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -16,6 +17,9 @@ namespace {
 
 /// The interval at which the caller's thread checks for a request to stop.
 constexpr auto kLook = std::chrono::milliseconds(50);
+
+/// The time after a request to stop at which the caller is informed that threads are not done.
+constexpr auto kSoon = std::chrono::milliseconds(500);
 
 }  // namespace
 
@@ -72,6 +76,9 @@ bool run_pool(const PoolWork& work) {
 
   std::size_t taken = 0;
   bool wanted = true;
+  using Clock = std::chrono::steady_clock;
+  std::optional<Clock::time_point> asked;  // when the caller has requested a stop
+  bool informed = !work.waiting;
   std::unique_lock lock(mutex);
   while (working > 0 || !done.empty()) {
     news.wait_for(lock, kLook, [&] { return !done.empty() || working == 0; });
@@ -82,7 +89,16 @@ bool run_pool(const PoolWork& work) {
       if (!wanted) stop.store(true);
       if (wanted) ++taken;
     }
-    if (work.stop && work.stop()) stop.store(true);
+    if (work.stop && work.stop()) {
+      stop.store(true);
+      if (!asked) asked = Clock::now();
+    }
+    const bool late = !informed && asked && Clock::now() - *asked >= kSoon;
+    lock.lock();
+    if (!late || working == 0) continue;
+    lock.unlock();
+    informed = true;
+    work.waiting();
     lock.lock();
   }
   lock.unlock();

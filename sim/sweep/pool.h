@@ -24,6 +24,10 @@ struct PoolWork {
   std::function<bool(std::int64_t point, const core::Outcome&)> take;
   /// Called regularly on the thread of the caller; returns true if the execution has to stop.
   std::function<bool()> stop;
+  /// Called at most once, on the thread of the caller, if threads have not ended half a second
+  /// after `stop` has returned true: the set-up of a simulation of a large cluster cannot be
+  /// stopped.
+  std::function<void()> waiting = {};
 };
 
 /// Executes the work. Returns true if all points are done. If `work` throws an exception, the other

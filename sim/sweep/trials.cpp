@@ -55,6 +55,7 @@ Expected<bool> Trials::evaluate(const std::vector<std::int64_t>& points, core::T
     if (watch_) watch_(done);
     return stop_();
   };
+  pool.waiting = waiting_;
   const bool all = run_pool(pool);
   if (failed) return tl::make_unexpected(*failed);
   return all;

@@ -38,6 +38,9 @@ class Trials {
     comparable_ = std::move(comparable);
   }
 
+  /// Sets PoolWork::waiting of the pools that evaluate points.
+  void inform_when_waiting(std::function<void()> waiting) { waiting_ = std::move(waiting); }
+
   /// Reads the results from the file, so that points with a result are not evaluated again.
   /// ERRORS: the file cannot be read; a file that scenarios name has changed.
   core::Expected<void> take_over(const core::Library& library);
@@ -63,6 +66,7 @@ class Trials {
   Evaluator& evaluator_;
   int threads_;
   std::function<bool()> stop_;
+  std::function<void()> waiting_;
   core::SweepStore* store_;
   /// Called with the number of completed points of the tuner's current request. Set only during a
   /// search.

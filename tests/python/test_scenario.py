@@ -179,6 +179,29 @@ def test_wrong_types_of_arguments_are_errors_of_this_package(small):
             call()
 
 
+def test_texts_and_lists_that_cannot_be_passed_on_are_errors_that_say_so(small, tmp_path):
+    nested = []
+    nested.append(nested)
+    for call, words in (
+        (lambda: tutti.parse("\ud800"), "cannot represent"),
+        (lambda: tutti.parse(b"\xff"), "cannot represent"),
+        (lambda: tutti.parse("a\0"), "NUL"),
+        (lambda: tutti.load("a\0"), "NUL"),
+        (lambda: tutti.load("/dev/zero"), "longer than the limit"),
+        (lambda: tutti.load(b"\xff"), "cannot represent"),
+        (lambda: tutti.parse({"\ud800": 1}), "cannot represent"),
+        (lambda: tutti.parse({1: 2}), "expected the path of a field"),
+        (lambda: small.set("run.seed", "\ud800"), "cannot represent"),
+        (lambda: small.save(bytes(tmp_path) + b"/\xff"), "cannot represent"),
+        (lambda: small.sweep({"run.seed": nested}), "nested too deeply"),
+        (lambda: small.sweep({"run.seed": "\ud800"}), "cannot represent"),
+        (lambda: small.simulate(timeline="\ud800"), "cannot represent"),
+    ):
+        with pytest.raises(tutti.RequestError, match=words):
+            call()
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_scenarios_from_dictionaries(small):
     again = tutti.parse(small.to_dict())
     assert again.to_dict() == small.to_dict()

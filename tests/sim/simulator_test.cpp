@@ -9,6 +9,7 @@
 #include <set>
 #include <sstream>
 #include <thread>
+#include <utility>
 
 #include "core/timeline/reader.h"
 #include "core/timeline/summary.h"
@@ -399,6 +400,31 @@ TEST(Cancel, LeavesACompleteTimelineOfTheStepsThatRan) {
   EXPECT_TRUE(reader->complete());
   EXPECT_LT(reader->steps().size(), 50u);
   EXPECT_THAT(reader->run().notes.back(), testing::HasSubstr("stopped by request"));
+}
+
+TEST(Cancel, IsNoticedLongBeforeTheNextReportOfProgress) {
+  const Scenario s = scenario("algorithm: \"pscpu\"", "steps: 50");
+  // Cancels the run when the first step ends, and then counts the reports of progress.
+  class CancelAtFirstStep : public core::Summary {
+   public:
+    void step(const core::StepRecord& step) override {
+      Summary::step(step);
+      cancel = true;
+    }
+    std::atomic<bool> cancel{false};
+  };
+  int calls = 0;
+  core::RunControl control;
+  control.progress = [&](double) { ++calls; };
+  core::Summary whole;
+  ASSERT_TRUE(Simulator().run(s, {}, control, whole));
+  const int in_all = std::exchange(calls, 0);
+
+  CancelAtFirstStep sink;
+  control.cancel = &sink.cancel;
+  ASSERT_TRUE(Simulator().run(s, {}, control, sink));
+  EXPECT_EQ(sink.step_count(), 1) << "the step after the first takes more than 1,024 events";
+  EXPECT_LT(calls, in_all);
 }
 
 TEST(Simulator, ATimeThatIsTooLongIsAnErrorInsteadOfAnOverflow) {

@@ -338,6 +338,20 @@ TEST(Simulate, WritesToDevicesWithoutReplacingThem) {
   EXPECT_THAT(out.err, HasSubstr("standard output"));
 }
 
+TEST(OutputFiles, RefuseTheNameOfStandardOutput) {
+  const TemporaryFolder folder;
+  const std::string file = folder.write("s.textproto", kSmall);
+  for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
+           {"simulate", file, "--timeline", "-"},
+           {"sweep", file, "--over", "run.seed=1,2", "-o", folder.file("a.sweep"), "--csv", "-"},
+           {"tune", file, "-o", "-"}}) {
+    const Outcome o = run_tutti(words, {.folder = folder.path()});
+    EXPECT_EQ(o.status, 2) << words[0] << ": " << o.out;
+    EXPECT_THAT(o.err, HasSubstr("cannot be written to standard output"));
+  }
+  EXPECT_THAT(folder.files(), Not(testing::Contains("-")));
+}
+
 TEST(Simulate, ReadsAScenarioFromAPipe) {
   const TemporaryFolder folder;
   const std::string pipe = folder.file("pipe");

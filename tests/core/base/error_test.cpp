@@ -63,12 +63,43 @@ TEST(DidYouMean, SuggestsNamesWithTyposOrTheSamePrefix) {
   EXPECT_EQ(did_you_mean("rin", names), "; did you mean \"ring\"?");
 }
 
+TEST(DidYouMean, SuggestsNothingForAVeryLongName) {
+  EXPECT_EQ(did_you_mean(std::string(100'000, 'a'), {"calibrate", "validate"}), "");
+}
+
 TEST(DidYouMean, ListsEquallySimilarNames) {
   const std::vector<std::string> names{"dgx-a100", "hgx-h100", "hgx-b200", "cpu-host", "hgx-h200"};
   EXPECT_EQ(did_you_mean("dgx-h100", names), "; did you mean \"dgx-a100\" or \"hgx-h100\"?");
   EXPECT_EQ(did_you_mean("h100", names), "; did you mean \"hgx-h100\"?");
   EXPECT_EQ(did_you_mean("hgx", names),
             "; did you mean \"hgx-h100\", \"hgx-b200\" or \"hgx-h200\"?");
+}
+
+/// The Levenshtein distance by its definition.
+std::size_t slow_distance(std::string_view a, std::string_view b) {
+  if (a.empty() || b.empty()) return a.size() + b.size();
+  const std::size_t kept =
+      slow_distance(a.substr(1), b.substr(1)) + (a.front() == b.front() ? 0 : 1);
+  if (a.front() == b.front()) return kept;
+  return std::min({kept, slow_distance(a.substr(1), b) + 1, slow_distance(a, b.substr(1)) + 1});
+}
+
+TEST(DidYouMean, SuggestsExactlyTheNamesWithinTwoEdits) {
+  // All texts of up to five letters "q" and "z": no name is a beginning of another one that counts
+  // as similar, unless it has at least three letters.
+  std::vector<std::string> texts{""};
+  for (std::size_t i = 0; texts[i].size() < 5; ++i) {
+    texts.push_back(texts[i] + 'q');
+    texts.push_back(texts[i] + 'z');
+  }
+  for (const std::string& written : texts) {
+    for (const std::string& candidate : texts) {
+      const bool similar = slow_distance(written, candidate) <= 2 ||
+                           (written.size() >= 3 && candidate.find(written) != std::string::npos);
+      EXPECT_EQ(!did_you_mean(written, {candidate}).empty(), similar)
+          << '"' << written << "\" and \"" << candidate << '"';
+    }
+  }
 }
 
 }  // namespace

@@ -8,6 +8,8 @@
 #include <gtest/gtest.h>
 
 #include <sqlite3.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -283,6 +285,30 @@ TEST(SweepStore, IsReadFromAReadOnlyFolder) {
                            .c_str());
   };
   EXPECT_EQ(in_mount("sweep '" + mounted.file("a.sweep") + "'"), 0) << folder.read("out");
+}
+
+TEST(SweepStore, IsNotWrittenToADevice) {
+  const auto device = SweepStore::resume("/dev/null", info());
+  ASSERT_FALSE(device);
+  EXPECT_EQ(device.error().message(),
+            "/dev/null: this is a device; expected a regular file with a sweep");
+}
+
+TEST(SweepStore, SaysThatTheFolderMayNotBeWritten) {
+  const test::TemporaryFolder folder;
+  ASSERT_EQ(::chmod(folder.path().c_str(), 0555), 0);
+  const uid_t user = ::geteuid();
+  // The superuser may write everywhere, so the test runs as another user.
+  if (user == 0) {
+    ASSERT_EQ(::seteuid(65534), 0);
+  }
+  const auto store = SweepStore::resume(folder.file("a.sweep"), info());
+  if (user == 0) {
+    ASSERT_EQ(::seteuid(0), 0);
+  }
+  ASSERT_EQ(::chmod(folder.path().c_str(), 0755), 0);
+  ASSERT_FALSE(store);
+  EXPECT_THAT(store.error().message(), testing::EndsWith("cannot be written: Permission denied"));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <numeric>
 #include <set>
 #include <stdexcept>
@@ -58,6 +59,22 @@ TEST(SweepPool, StopsAndKeepsFinishedWork) {
   EXPECT_FALSE(run_pool(pool));
   EXPECT_GT(taken, 10u);
   EXPECT_LE(taken, 100u);
+}
+
+TEST(SweepPool, InformsTheCallerOnceIfWorkDoesNotStopSoon) {
+  PoolWork pool;
+  pool.points = first(8);
+  pool.threads = 2;
+  // Work that ignores the request to stop until the caller has been informed.
+  std::atomic<int> informed{0};
+  pool.work = [&](std::int64_t, const std::atomic<bool>& stop) -> std::optional<core::Outcome> {
+    while (!stop.load() || informed.load() == 0) std::this_thread::yield();
+    return std::nullopt;
+  };
+  pool.stop = [] { return true; };
+  pool.waiting = [&] { ++informed; };
+  EXPECT_FALSE(run_pool(pool));
+  EXPECT_EQ(informed.load(), 1);
 }
 
 TEST(SweepPool, ThrowsAnExceptionOfAThreadToTheCaller) {

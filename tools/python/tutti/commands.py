@@ -52,6 +52,21 @@ def program() -> str:
     return shutil.which("tutti") or ""
 
 
+def valid_text(text: str, what: str = "text") -> str:
+    """Returns the text. Raises RequestError if it has a NUL character or cannot be written in UTF-8.
+
+    Python stores bytes of file names that are not valid UTF-8 as surrogates.
+    """
+    if "\0" in text:
+        raise RequestError([Problem(f"this {what} has a NUL character: {text[:60]!r}", code="syntax")])
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        message = f"this {what} has characters that UTF-8 cannot represent: {text[:60]!r}"
+        raise RequestError([Problem(message, code="syntax")]) from error
+    return text
+
+
 def file_name(path: Any, expected: str = "the path of a file") -> str:
     """Returns a path as text. Raises RequestError if the value cannot be a path."""
     try:
@@ -59,6 +74,7 @@ def file_name(path: Any, expected: str = "the path of a file") -> str:
     except TypeError:
         text = f"expected {expected}, found a value of type {type(path).__name__}"
         raise RequestError([Problem(text, code="wrong-type")]) from None
+    valid_text(name, "path")
     if not name:
         raise RequestError([Problem("the path is empty; name a file", code="missing")])
     return name
@@ -91,8 +107,13 @@ def words_of(options: Mapping[str, Any]) -> list[str]:
     return words
 
 
-def plain(value: Any) -> str:
-    """Returns a value in the notation of the command line and of scenarios; for None, an empty text."""
+def plain(value: Any, depth: int = 0) -> str:
+    """Returns a value in the notation of the command line and of scenarios; for None, an empty text.
+
+    `depth`: the number of lists that contain the value. A list that contains itself is an error.
+    """
+    if depth > 16:
+        raise RequestError([Problem("these lists are nested too deeply", code="too-large")])
     if value is None:
         return ""
     if isinstance(value, bool):
@@ -100,14 +121,14 @@ def plain(value: Any) -> str:
     if isinstance(value, float):
         return repr(value)
     if isinstance(value, os.PathLike):
-        return str(os.fspath(value))
+        return file_name(value)
     if isinstance(value, str):
-        return value
+        return valid_text(value)
     if hasattr(value, "tolist"):
-        return plain(value.tolist())  # NumPy's numbers and arrays, pandas' series
+        return plain(value.tolist(), depth + 1)  # NumPy's numbers and arrays, pandas' series
     if not isinstance(value, (bytes, Mapping)):
         if isinstance(value, Iterable):
-            return ",".join(plain(one) for one in value)
+            return ",".join(plain(one, depth + 1) for one in value)
         if hasattr(value, "__index__"):
             return repr(value.__index__())  # int, and other libraries' integers
         if hasattr(value, "__float__"):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Mapping, Optional, Union
 
 from . import _core
 from .algorithm import temporary_files
-from .commands import Progress, data_folder, file_name, plain, run, scratch_folder
+from .commands import Progress, data_folder, file_name, plain, run, scratch_folder, valid_text
 from .errors import Interrupted, Problem, RequestError
 from .fields import Elements, Fields, join, kind_of, typed_value, wrong_type
 from .result import Explanation, Plan, Result
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 Path_ = Union[str, "os.PathLike[str]"]
 
 _NO_VALUE: Any = object()
+_LARGEST = 64 << 20  # bytes; the limit of text files (docs/security.md)
 
 
 def load(path: Path_) -> "Scenario":
@@ -30,7 +31,8 @@ def load(path: Path_) -> "Scenario":
     """
     file = file_name(path, "the path of a scenario")
     try:
-        content = Path(file).read_bytes()
+        with open(file, "rb") as stream:
+            content = stream.read(_LARGEST + 1)  # a device may have no end
     except OSError as error:
         problem = Problem(f"cannot be read: {error.strerror}", file=file, code="missing")
         raise RequestError([problem]) from error
@@ -41,6 +43,9 @@ def load(path: Path_) -> "Scenario":
         if content.startswith(beginning):
             text = f"this file is a {kind}, not a scenario; use {reader}() to open it"
             raise RequestError([Problem(text, file=file, code="wrong-type")])
+    if len(content) > _LARGEST:
+        text = f"this file is longer than the limit of {_LARGEST} bytes"
+        raise RequestError([Problem(text, file=file, code="too-large")])
     try:
         return parse(content.decode("utf-8"), path=file)
     except UnicodeDecodeError as error:
@@ -127,9 +132,9 @@ class Scenario(Fields):
         object.__setattr__(self, "_file", file_name(path))
         object.__setattr__(self, "_folder", _working_directory() if folder is None else folder)
         if isinstance(text, bytes):
-            text = text.decode("utf-8")
+            text = text.decode("utf-8", "surrogateescape")
         if isinstance(text, str):
-            object.__setattr__(self, "_text", text)
+            object.__setattr__(self, "_text", valid_text(text))
         elif isinstance(text, Mapping):
             for name, value in text.items():
                 self.set(name, value)
@@ -202,6 +207,9 @@ class Scenario(Fields):
             for name, one in field.items():
                 self.set(name, one)
             return self
+        if not isinstance(field, str):
+            wrong_type("expected the path of a field, such as strategy.shards", field)
+        valid_text(field, "path of a field")
         if value is _NO_VALUE:
             text = f"{field}: the value is missing; to remove the field, set it to None"
             raise RequestError([Problem(text, code="missing", field=field)])

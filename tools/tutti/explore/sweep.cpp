@@ -252,6 +252,7 @@ Expected<bool> execute_points(SweepStore& store, const core::Library& library,
   sim::SweepControl course;
   course.threads = threads;
   course.stop = [&] { return interrupt.happened(); };
+  course.waiting = [&] { print_waiting(progress); };
   course.progress = [&](std::int64_t there, std::int64_t in_all, std::int64_t before) {
     if (there > before)
       progress.update(static_cast<double>(there - before) / static_cast<double>(in_all - before));

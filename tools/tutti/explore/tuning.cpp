@@ -144,6 +144,7 @@ std::int64_t Tuning::kept_from_search() const {
 Expected<bool> Tuning::search() {
   if (rows_.nothing) return true;
   Progress progress("tuning");
+  trials_.inform_when_waiting([&] { print_waiting(progress); });
   const std::int64_t at_most = options_.evaluations - kept_from_search();
   core::Tuner tuner(
       space_, {at_most, options_.seed, core::TunerOptions().enough, min_step(), rows_.compared});
@@ -153,6 +154,7 @@ Expected<bool> Tuning::search() {
   auto all = trials_.search(tuner, result_.now.outcome.step, [&](std::int64_t evaluated) {
     progress.update(static_cast<double>(evaluated) / most);
   });
+  trials_.inform_when_waiting({});
   if (!all || !*all) return all;
   for (const std::int64_t point : tuner.requested()) {
     const Outcome& outcome = tried().at(point);

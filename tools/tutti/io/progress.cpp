@@ -59,4 +59,11 @@ void Progress::update(double share) {
   drawn_ = true;
 }
 
+void print_waiting(Progress& progress) {
+  progress.clear();
+  print_note(
+      "tutti: stopping; a simulation has not reached a point yet at which it can stop (interrupt "
+      "again to end at once)\n");
+}
+
 }  // namespace tutti::tools
