@@ -219,7 +219,7 @@ std::string note_on_launches(const Scenario& scenario) {
     if (scenario.strategy.requested_launch_overhead) continue;
     return fmt::format(
         "{} begins on GPUs without a launch time, so times of small packs are lower bounds; to add "
-        "a launch time, set strategy.launch_us (NCCL's times include the launch)",
+        "a launch time, set strategy.launch_us, or state the GPUs (gpu_model or nearest_gpu_model)",
         scenario.strategy.custom ? scenario.strategy.custom->file
                                  : to_string(strategy_of(scenario.strategy, pack).algorithm));
   }

@@ -68,11 +68,13 @@ class WhatIfMaker {
           "DIRECT)",
           [](proto::Strategy& p) { p.set_staging(proto::Strategy::DIRECT); });
     }
-    if (s.launch == Launch::kSerial && scenario_.plan.packs.size() > 1) {
+    // NCCL executes the packs of its communicator one after the other in any case.
+    const bool by_nccl = s.algorithm == AlgorithmChoice(BaseAlgorithm::kNccl);
+    if (s.launch == Launch::kSerial && !by_nccl && scenario_.plan.packs.size() > 1) {
       with("packs start as soon as they are ready (strategy.launch: CONCURRENT)",
            [](proto::Strategy& p) { p.set_launch(proto::Strategy::CONCURRENT); });
     }
-    if (s.launch == Launch::kConcurrent && scenario_.plan.packs.size() > 1) {
+    if (s.launch == Launch::kConcurrent && !by_nccl && scenario_.plan.packs.size() > 1) {
       with("each pack waits for the previous pack (strategy.launch: SERIAL)",
            [](proto::Strategy& p) { p.set_launch(proto::Strategy::SERIAL); });
     }

@@ -1,6 +1,7 @@
 #include "core/cluster/machine.h"
 
 #include <algorithm>
+#include <limits>
 #include <set>
 #include <tuple>
 
@@ -36,6 +37,7 @@ Machine::Machine(std::string name, std::vector<Part> parts, std::vector<MachineL
   }
   routes_.resize(parts_.size());
   for (int i = 0; i < static_cast<int>(parts_.size()); ++i) find_routes(i);
+  route_through_hosts();
   assign_nics();
 }
 
@@ -107,6 +109,53 @@ void Machine::find_routes(int from) {
       routes[to] = {true, std::get<2>(*best[to])};
     }
   }
+}
+
+/// Returns the CPU with the shortest route from a part; -1 if there is none.
+int Machine::nearest_cpu(int part) const {
+  int nearest = -1;
+  for (const int cpu : cpus_) {
+    const Route& route = route_entry(part, cpu);
+    if (!route.exists) continue;
+    if (nearest < 0 || route.links.size() < route_entry(part, nearest).links.size()) nearest = cpu;
+  }
+  return nearest;
+}
+
+void Machine::route_through_hosts() {
+  const auto is_cpu = [this](int link) { return parts_[links_[link].to].kind == PartKind::kCpu; };
+  const auto is_pcie = [this](int link) { return links_[link].kind == LinkKind::kPcie; };
+  for (const int from : gpus_) {
+    const int cpu = nearest_cpu(from);
+    if (cpu < 0) continue;
+    for (const int to : gpus_) {
+      if (from == to || (parts_[from].peer_access && parts_[to].peer_access)) continue;
+      Route& route = routes_[from][to];
+      if (std::none_of(route.links.begin(), route.links.end(), is_pcie) ||
+          std::any_of(route.links.begin(), route.links.end(), is_cpu) || !routes_[cpu][to].exists)
+        continue;
+      route.links = routes_[from][cpu].links;
+      const std::vector<int>& back = routes_[cpu][to].links;
+      route.links.insert(route.links.end(), back.begin(), back.end());
+    }
+  }
+}
+
+Machine::ToHost Machine::to_host(int gpus) const {
+  std::map<int, int> senders;  // by link
+  for (int g = 0; g < gpus; ++g) {
+    const int cpu = nearest_cpu(gpus_[g]);
+    if (cpu < 0) return {};
+    for (const int link : route_entry(gpus_[g], cpu).links) {
+      if (links_[link].kind == LinkKind::kPcie) ++senders[link];
+    }
+  }
+  ToHost narrowest;
+  for (const auto& [link, count] : senders) {
+    const Bandwidth rate(links_[link].bandwidth.count() / count);
+    if (narrowest.of_gpu.count() == 0 || rate < narrowest.of_gpu) narrowest = {rate, count};
+  }
+  return narrowest;
 }
 
 void Machine::assign_nics() {

@@ -50,6 +50,7 @@ struct Part {
   GpuModel nearest_gpu_model = GpuModel::kNone;  ///< for a GPU whose model is not in the list: the
                                                  ///< most similar model in the list
   CpuVendor cpu_vendor = CpuVendor::kNone;  ///< vendor of a CPU; kNone: not specified, or not a CPU
+  bool peer_access = true;  ///< true if other GPUs can access the memory of this GPU over PCIe
 
   [[nodiscard]] bool is_device() const { return kind == PartKind::kGpu || kind == PartKind::kCpu; }
   bool operator==(const Part&) const = default;
@@ -84,8 +85,10 @@ struct RingOrder {
 /// equally wide paths, the path with the fewest links is chosen. If several paths are still equal,
 /// the path with the lowest latency is chosen; of several such paths, the one whose links come
 /// first in the machine file. Switches and CPUs forward traffic, GPUs and network cards do not.
-/// Two GPUs with an NVLink between them always use it, even if another path is wider. NCCL uses the
-/// same order of preference, but may also route NVLink traffic through another GPU.
+/// Two GPUs with an NVLink between them always use it, even if another path is wider. Between GPUs
+/// without peer access, data is written to the memory of the sender's CPU and read from there, so
+/// the route passes this CPU, even if both GPUs are behind the same PCIe switch. NCCL uses the same
+/// order of preference, but may also route NVLink traffic through another GPU.
 /// SOURCE: NVIDIA/nccl src/graph/paths.cc (widest, then fewest hops).
 class Machine {
  public:
@@ -106,6 +109,15 @@ class Machine {
   /// from a part to itself is empty; nullopt means that there is no route.
   [[nodiscard]] std::optional<std::span<const int>> route(int from, int to) const;
 
+  /// The PCIe link that limits GPUs that send to host memory.
+  struct ToHost {
+    Bandwidth of_gpu;  ///< rate that remains for each GPU if all GPUs send; 0: no route to a CPU
+    int gpus = 1;      ///< number of GPUs that share the link
+  };
+  /// Returns the link that limits the first `gpus` GPUs if all of them send to host memory at the
+  /// same time. GPUs behind one PCIe switch share the link between the switch and the CPU.
+  [[nodiscard]] ToHost to_host(int gpus) const;
+
   /// Returns the network card that a device uses, as an index into nics(); -1 if no card is
   /// reachable. A device uses the card with the widest route; if several routes are equally wide,
   /// the card with the shortest route, and then the card with the lowest latency. If the same cards
@@ -124,6 +136,8 @@ class Machine {
   };
 
   void find_routes(int from);
+  void route_through_hosts();
+  [[nodiscard]] int nearest_cpu(int part) const;
   void assign_nics();
   [[nodiscard]] const Route& route_entry(int from, int to) const;
 

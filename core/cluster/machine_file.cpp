@@ -164,6 +164,14 @@ class MachineReader {
     part.gpu_model = static_cast<GpuModel>(device.gpu_model());
     part.nearest_gpu_model = static_cast<GpuModel>(device.nearest_gpu_model());
     part.cpu_vendor = static_cast<CpuVendor>(device.cpu_vendor());
+    // NVIDIA's driver has no peer access over PCIe for RTX 4090. SOURCE: NVIDIA/nccl issue 1127;
+    // tinygrad/open-gpu-kernel-modules, a changed driver that adds it.
+    const bool geforce =
+        part.gpu_model == GpuModel::kRtx4090 || part.nearest_gpu_model == GpuModel::kRtx4090;
+    part.peer_access = device.has_peer_access() ? device.peer_access() : !geforce;
+    if (cpu && device.has_peer_access())
+      fields_.complain_at(device, "peer_access", ProblemCode::kUnused,
+                          "{}: only GPUs have peer_access; leave it out", what);
     if (cpu && part.gpu_model != GpuModel::kNone)
       fields_.complain_at(device, "gpu_model", ProblemCode::kUnused,
                           "{}: only GPUs have a gpu_model; leave it out", what);

@@ -24,6 +24,15 @@ void sort_by_keys(Plan& plan) {
   plan.packs = std::move(sorted);
 }
 
+/// True if NCCL executes the packs completely. NCCL executes the collectives of a communicator one
+/// after the other, even if the program launches them on different streams. SOURCE: NVIDIA/nccl
+/// issue 574 (S. Jeaugey, 2021-09-27): NCCL adds CUDA events, because collectives share the buffers
+/// of the communicator.
+bool one_at_a_time(const Strategy& strategy) {
+  return !strategy.spec && !strategy.custom && !strategy.servers &&
+         strategy.algorithm == AlgorithmChoice(BaseAlgorithm::kNccl);
+}
+
 }  // namespace
 
 void set_launch_order(const Strategy& strategy, Plan& plan) {
@@ -31,9 +40,16 @@ void set_launch_order(const Strategy& strategy, Plan& plan) {
                           (strategy.launch_order == LaunchOrder::kByPacking &&
                            !strategy.bytes_per_pack && strategy.num_packs == 0);
   if (strategy.instance_keys || descending) give_keys(plan);
-  if (strategy.launch != Launch::kSerial || plan.fuses()) return;
+  if (plan.fuses()) return;
+  const int packs = static_cast<int>(plan.packs.size());
+  if (strategy.launch != Launch::kSerial) {
+    if (!one_at_a_time(strategy)) return;
+    for (int i = strategy.nccl_communicators; i < packs; ++i)
+      plan.packs[i].after = i - strategy.nccl_communicators;
+    return;
+  }
   if (descending) sort_by_keys(plan);
-  for (int i = 1; i < static_cast<int>(plan.packs.size()); ++i) plan.packs[i].after = i - 1;
+  for (int i = 1; i < packs; ++i) plan.packs[i].after = i - 1;
 }
 
 }  // namespace tutti::core

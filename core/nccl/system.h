@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <string>
 
@@ -100,6 +101,14 @@ struct System {
   /// True if a network card shares a PCIe switch with GPUs, so that data that is copied to host
   /// memory crosses the link between switch and CPU on its way to the card and back.
   bool shares_pcie_switch = false;
+  /// True if GPUs access each other's memory over PCIe. If false, data between GPUs that are not
+  /// connected by NVLink passes through host memory.
+  bool peer_access = true;
+  /// The payload rate in GB/s that remains for each GPU if all participating GPUs send to host
+  /// memory at the same time; 0: unknown. `gpus_of_uplink` GPUs share the PCIe link that limits
+  /// them (between a PCIe switch and the CPU).
+  double to_host_gb_per_s = 0;
+  int gpus_of_uplink = 1;
   bool grace = false;  ///< true if C2C links connect the GPUs to the CPU to which the network
                        ///< cards are attached
   /// Only for Inside::kNvswitch: true if the switches can multicast and reduce (NVLink SHARP),
@@ -113,6 +122,12 @@ struct System {
   int gpus_of_machine = 0;
 
   [[nodiscard]] int ranks() const { return nodes * gpus; }
+  /// Returns the PCIe rate in GB/s of each GPU if all GPUs send, and a fraction `through_host` of
+  /// the data crosses the link between a PCIe switch and the CPU.
+  [[nodiscard]] double pcie_of_gpu(double through_host) const {
+    if (to_host_gb_per_s <= 0 || through_host <= 0) return pcie_gb_per_s;
+    return std::min(pcie_gb_per_s, to_host_gb_per_s / through_host);
+  }
   /// Only for Inside::kPairs: the number of GPUs to which a GPU has NVLinks.
   [[nodiscard]] int pairs_of_machine() const {
     return (gpus_of_machine > 0 ? gpus_of_machine : gpus) - 1;

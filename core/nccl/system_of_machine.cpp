@@ -216,6 +216,10 @@ Expected<System> system_of(const Machine& machine, int nodes, std::optional<int>
   s.generation = gpu->generation;
   s.compute_capability = gpu->compute_capability;
   s.pcie_gb_per_s = pcie_of(machine, first, gpu->pcie_gb_per_s);
+  s.peer_access = part(machine, first).peer_access;
+  const Machine::ToHost to_host = machine.to_host(s.gpus);
+  s.to_host_gb_per_s = to_gb_per_s(to_host.of_gpu);
+  s.gpus_of_uplink = to_host.gpus;
   s.cpu = cpu_of(machine, gpu->cpu);
   s.grace = gpu->cpu == HostCpu::kArm;
   const Nvlinks nvlinks(

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 
 #include <fmt/format.h>
@@ -53,6 +54,29 @@ Ways ways_of(const Topology& topology, int gpu) {
   return ways;
 }
 
+/// Sets the link that limits GPUs that send to host memory, as Machine::to_host().
+void set_to_host(System& s, const Topology& topology, const Paths& paths) {
+  std::map<int, int> senders;  // by link
+  for (int g = 0; g < topology.count(NodeKind::kGpu); ++g) {
+    const Path* nearest = nullptr;
+    for (int c = 0; c < topology.count(NodeKind::kCpu); ++c) {
+      const Path& path = paths.between(NodeKind::kGpu, g, NodeKind::kCpu, c);
+      if (path.links.empty()) continue;
+      if (nearest == nullptr || path.links.size() < nearest->links.size()) nearest = &path;
+    }
+    if (nearest == nullptr) return;
+    for (const int link : nearest->links) {
+      if (topology.links[link].kind == Wire::kPci) ++senders[link];
+    }
+  }
+  for (const auto& [link, count] : senders) {
+    const double rate = topology.links[link].gb_per_s / static_cast<double>(count);
+    if (s.to_host_gb_per_s > 0 && rate >= s.to_host_gb_per_s) continue;
+    s.to_host_gb_per_s = rate;
+    s.gpus_of_uplink = count;
+  }
+}
+
 Inside inside_of(const Ways& ways, int gpus) {
   if (gpus == 1) return Inside::kAlone;
   if (ways.to_switch) return Inside::kNvswitch;
@@ -84,6 +108,8 @@ Expected<System> system_of(const Topology& topology, const SearchResult& found, 
   s.nvlink_gb_per_s = s.card ? 0 : nominal_nvlink(s.compute_capability);
   s.nvlinks = static_cast<int>(std::lround(ways.nvlink / nvlink_gb_per_s(s.compute_capability)));
   s.pcie_gb_per_s = ways.pcie;
+  s.peer_access = search.p2p_level != PathType::kLoc;
+  set_to_host(s, topology, Paths(topology, search));
   s.cpu = host_cpu(topology.node(NodeKind::kCpu, 0).cpu);
   s.grace = ways.c2c;
   s.collnet = found.graphs.collnet_chain.channels > 0;

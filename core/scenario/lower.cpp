@@ -60,6 +60,19 @@ class ScenarioLowering {
           kUpdatePasses);
     }
     if (problems_.empty()) choose_devices(strategy);
+    set_launch_time(strategy);
+  }
+
+  /// Sets the default launch time on GPUs. The times of servers, and of clusters that were fitted
+  /// to measured runs, include their software.
+  void set_launch_time(Strategy& strategy) const {
+    const Cluster& cluster = *scenario_.cluster;
+    if (strategy.requested_launch_overhead || strategy.servers || strategy.independent ||
+        cluster.replicas() < 2 || written_.cluster().has_calibrated())
+      return;
+    const Part& device = cluster.part(cluster.replica(0));
+    if (device.gpu_model != GpuModel::kNone || device.nearest_gpu_model != GpuModel::kNone)
+      strategy.launch_overhead = kGpuLaunch;
   }
 
   /// On a TCP network, sets the overhead that hosts add to messages. The overhead depends on the

@@ -25,6 +25,7 @@
 #include "core/scenario/old_form.h"
 #include "core/scenario/other_variables_reader.h"
 #include "core/scenario/strategy_reader.h"
+#include "core/scenario/transformer_reader.h"
 #include "core/text/bind.h"
 #include "core/text/limits.h"
 #include "core/text/text_limits.h"
@@ -164,13 +165,14 @@ class ScenarioReader {
         options.precision = static_cast<Precision>(w.precision());
       }
     }
-    options.flops_efficiency =
-        fields_.number(w, "flops_efficiency", "workload", {0, 1, false}).value_or(0.5);
+    options.flops_efficiency = fields_.number(w, "flops_efficiency", "workload", {0, 1, false});
+    if (w.has_channels_last()) options.channels_last = w.channels_last();
     const auto milliseconds = [&](const char* field) -> std::optional<Time> {
       const auto ms = fields_.number(w, field, "workload", {0, kMaxMilliseconds});
       if (!ms) return std::nullopt;
       return time_from_us(*ms * 1e3);
     };
+    options.recomputes = w.recompute_activations();
     options.forward = milliseconds("forward_ms");
     options.backward = milliseconds("backward_ms");
     options.update = milliseconds("update_ms");
@@ -178,6 +180,11 @@ class ScenarioReader {
     options.micro_batches = static_cast<std::int32_t>(
         fields_.integer(w, "micro_batches", "workload", 1, kMaxMicroBatches).value_or(1));
     options.accumulate = milliseconds("accumulate_ms");
+    if (options.recomputes && w.has_backward_ms())
+      fields_.complain_at(w, "recompute_activations", ProblemCode::kConflict,
+                          "workload: backward_ms is the time of the whole backward pass, including "
+                          "repeated forward passes; remove one of backward_ms and "
+                          "recompute_activations");
     if (w.has_accumulate_ms() && options.micro_batches == 1) {
       fields_.complain_at(w, "accumulate_ms", ProblemCode::kUnused,
                           "workload: accumulate_ms needs micro_batches of at least 2; set both");
@@ -300,6 +307,17 @@ class ScenarioReader {
                           "workload: model and variable both list variables; keep one");
       return false;
     }
+    if (w.has_transformer()) {
+      if (!w.model().empty() || !w.variable().empty()) {
+        fields_.complain_at(w, "transformer", ProblemCode::kConflict,
+                            "workload: transformer and {} both list variables; keep one",
+                            w.model().empty() ? "variable" : "model");
+        return false;
+      }
+      const auto shape = transformer_from(w.transformer(), fields_);
+      if (shape) model = transformer_model(*shape, scenario_.name);
+      return shape.has_value();
+    }
     if (w.variable_size() > kMaxVariables) {
       fields_.complain_at(w, "variable", ProblemCode::kTooLarge,
                           "workload: {} variables exceed the limit of {}", w.variable_size(),
@@ -308,8 +326,10 @@ class ScenarioReader {
     }
     if (!w.variable().empty()) return read_variables(w, model);
     if (w.model().empty()) {
-      fields_.complain_at(w, "model", ProblemCode::kMissing,
-                          "workload: set model: \"…\", or list variables with variable {{ … }}");
+      fields_.complain_at(
+          w, "model", ProblemCode::kMissing,
+          "workload: set model: \"…\", list variables with variable {{ … }}, or state "
+          "the dimensions of a transformer {{ … }}");
       return false;
     }
     const auto file = library_.read(Library::Kind::kModel, w.model(), path_);

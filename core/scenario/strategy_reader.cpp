@@ -71,6 +71,7 @@ class StrategyReader {
     strategy_.launch_overhead =
         time_from_us(fields_.number(message_, "launch_us", kWhat, {0, kMaxLatencyUs}).value_or(0));
     strategy_.requested_launch_overhead = message_.has_launch_us();
+    read_communicators();
     if (!known || !fields_.sources().whole(message_)) return std::nullopt;
     return std::move(strategy_);
   }
@@ -279,6 +280,17 @@ class StrategyReader {
                         "strategy: {} has no root; only broadcast, reduce, gather and scatter have "
                         "one; remove root",
                         to_string(strategy_.collective));
+  }
+
+  void read_communicators() {
+    const proto::Nccl& nccl = message_.nccl();
+    const auto count = fields_.integer(nccl, "communicators", "strategy: nccl", 1, 1 << 10);
+    if (!count) return;
+    strategy_.nccl_communicators = static_cast<int>(*count);
+    if (message_.launch() == proto::Strategy::CONCURRENT) return;
+    fields_.complain_at(nccl, "communicators", ProblemCode::kUnused,
+                        "strategy: nccl: communicators has no effect if each pack waits for the "
+                        "previous one; also set launch: CONCURRENT");
   }
 
   void read_compression() {

@@ -159,6 +159,9 @@ struct Strategy {
   /// all GPUs of the worker, as with TensorFlow's control edges. False: the stage across workers
   /// begins after NCCL is complete on the worker's first GPU.
   bool waits_for_workers = false;
+  /// The number of NCCL communicators that execute the packs in turn, if launches are concurrent.
+  /// The packs of one communicator run one after the other.
+  int nccl_communicators = 1;
   Time launch_overhead;
   bool requested_launch_overhead = false;
   std::optional<Compression> compression;
@@ -190,6 +193,12 @@ struct Strategy {
   /// Applies the user's settings of merging and launch, if there are any.
   void apply_overrides();
 };
+
+/// The default launch time of a collective on GPUs, if NCCL's times do not include one: the
+/// shortest launch of a kernel with protocol LL to which the model of NCCL's times was fitted
+/// (Hopper; 8.0 us on Blackwell, 7.6 us on Volta, 9.5 us on Ampere: scenarios/nccl_time.csv,
+/// launch_ll). The polls of flags between schedule steps are part of the latency of links.
+inline constexpr Time kGpuLaunch = nanoseconds(5'400);
 
 /// The maximum number of ranks in one collective, including helpers (devices without a replica that
 /// add up data).

@@ -26,44 +26,8 @@
 namespace tutti::core {
 
 namespace {
+
 constexpr std::int64_t kAllOfIt = 1'000'000;  // in millionths
-}
-
-Time HostGaps::total() const {
-  Time sum = forward.value_or(Time());
-  for (const std::optional<Time>& gap : backward) sum += gap.value_or(Time());
-  return sum;
-}
-
-Time StepTimes::backward_total() const {
-  return std::accumulate(backward.begin(), backward.end(), Time());
-}
-Time StepTimes::accumulate_total() const {
-  return std::accumulate(accumulate.begin(), accumulate.end(), Time());
-}
-
-Time StepTimes::early_passes(std::int32_t passes) const {
-  if (passes < 2) return Time();
-  return (passes - 1) * (forward + backward_total()) + (passes - 2) * accumulate_total();
-}
-
-std::int64_t StepTimes::compute_bound_in_pass(std::size_t segment, std::int32_t pass) const {
-  const std::int64_t own =
-      backward_compute_bound.empty() ? kAllOfIt : backward_compute_bound[segment];
-  const Time whole = backward_in_pass(segment, pass);
-  if (whole == backward[segment]) return own;
-  return static_cast<std::int64_t>(static_cast<Wide>(own) *
-                                   static_cast<Wide>(backward[segment].count()) /
-                                   static_cast<Wide>(whole.count()));
-}
-
-Bytes Workload::bytes() const {
-  Bytes total;
-  for (const Variable& gradient : gradients) total += gradient.bytes();
-  return total;
-}
-
-namespace {
 
 /// The number of memory passes to accumulate gradients: two reads and one write of the sum.
 constexpr std::int64_t kAccumulatePasses = 3;
@@ -134,6 +98,7 @@ class WorkloadMaker {
       StepTimes& times = workload_.times[g];
       share_out_forward(times);
       if (options_.backward) scale_to(times.backward, *options_.backward);
+      if (options_.recomputes) repeat_forward(times);
       times.update = options_.update ? *options_.update : default_update(g);
       set_compute_bound(g);
       if (workload_.micro_batches > 1) add_accumulation(times, device(g).device.memory);
@@ -143,6 +108,7 @@ class WorkloadMaker {
     } else if (options_.forward || options_.backward) {
       workload_.timing += fmt::format("; given {} time", options_.forward ? "forward" : "backward");
     }
+    if (options_.recomputes) workload_.timing += "; activations are computed again";
     if (workload_.micro_batches > 1)
       workload_.timing += fmt::format("; {} micro-batches per step", workload_.micro_batches);
     check_length();
@@ -226,6 +192,11 @@ class WorkloadMaker {
     scale_to(times.forward_by_segment, times.forward);
   }
 
+  static void repeat_forward(StepTimes& times) {
+    for (std::size_t s = 0; s < times.backward.size(); ++s)
+      times.backward[s] += times.forward_by_segment[s];
+  }
+
   /// Returns the number of samples in a pass; nullopt if unknown.
   [[nodiscard]] std::optional<std::int64_t> batch() const {
     if (options_.batch) return options_.batch;
@@ -237,6 +208,12 @@ class WorkloadMaker {
   /// have another type.
   [[nodiscard]] Precision precision() const {
     return options_.precision.value_or(precision_of(options_.model.variables.front().type));
+  }
+
+  /// Returns the fraction of the device's peak rate that the operations of a variable reach.
+  [[nodiscard]] double efficiency(const Variable& variable) const {
+    const bool fast = precision() == Precision::kFloat32 && is_convolution(variable);
+    return options_.flops_efficiency.value_or(fast ? kEfficiencyOfConvolutions : kEfficiency);
   }
 
   /// Sets the fraction of each layer's time that is limited by multiprocessors: the time of its
@@ -252,8 +229,7 @@ class WorkloadMaker {
     const auto rate = rates.find(precision());
     if (options_.compute_bound_ppm || !any_has(has_flops) || !batch() || rate == rates.end())
       return;
-    const double seconds_per_operation =
-        static_cast<double>(*batch()) / (rate->second * options_.flops_efficiency);
+    const double seconds_per_operation = static_cast<double>(*batch()) / rate->second;
     const auto bound = [&](double operations, Time time) {
       const auto needed = static_cast<double>(seconds(operations * seconds_per_operation).count());
       const auto taken = static_cast<double>(time.count());
@@ -263,11 +239,13 @@ class WorkloadMaker {
     double forward = 0;
     for (std::size_t s = 0; s < workload_.segments.size(); ++s) {
       double backward = 0;
+      const double before = forward;
       for (const int v : workload_.segments[s].variables) {
         const Variable& variable = workload_.gradients[v];
-        backward += variable.backward_flops.value_or(0);
-        forward += variable.forward_flops.value_or(0);
+        backward += variable.backward_flops.value_or(0) / efficiency(variable);
+        forward += variable.forward_flops.value_or(0) / efficiency(variable);
       }
+      if (options_.recomputes) backward += forward - before;
       times.backward_compute_bound[s] = bound(backward, times.backward[s]);
     }
     times.forward_compute_bound = bound(forward, times.forward);
@@ -416,8 +394,8 @@ class WorkloadMaker {
                  cluster_.groups()[g].machine->name(), to_string(precision()), device(g).name);
         continue;
       }
-      fill_from_flops(workload_.times[g], static_cast<double>(*options_.batch) /
-                                              (rate->second * options_.flops_efficiency));
+      fill_from_flops(workload_.times[g], static_cast<double>(*options_.batch) / rate->second,
+                      [this](const Variable& variable) { return efficiency(variable); });
       raise_to_minimum(workload_.times[g], device(g));
       const std::string text = fmt::format("{:g}", rate->second / 1e12);
       if (std::find(seen.begin(), seen.end(), text) == seen.end()) seen.push_back(text);
@@ -425,26 +403,35 @@ class WorkloadMaker {
     workload_.precision = precision();
     workload_.timing =
         fmt::format("FLOPs at {:g} % of {} TFLOP/s ({}), batch {}{}",
-                    100 * options_.flops_efficiency, fmt::join(seen, " and "),
+                    100 * options_.flops_efficiency.value_or(kEfficiency), fmt::join(seen, " and "),
                     to_string(precision()), *options_.batch, layers_without(has_flops));
+    const auto fast = [this](const Variable& variable) {
+      return efficiency(variable) == kEfficiencyOfConvolutions;
+    };
+    if (!options_.flops_efficiency && any_has(fast))
+      workload_.timing += fmt::format("; convolutions at {:g} %", 100 * kEfficiencyOfConvolutions);
   }
 
   /// The result is scaled to the given totals, so only the ratios between layers matter.
   void from_flops_shares() {
     segments_by_layer();
-    for (StepTimes& times : workload_.times) fill_from_flops(times, 1e-12);
+    const auto equal = [](const Variable&) { return 1.0; };
+    for (StepTimes& times : workload_.times) fill_from_flops(times, 1e-12, equal);
     workload_.timing = "given totals, divided by FLOPs" + layers_without(has_flops);
   }
 
-  void fill_from_flops(StepTimes& times, double seconds_per_operation) {
+  /// `reached` returns the fraction of the rate that the operations of a variable reach.
+  template <class Reached>
+  void fill_from_flops(StepTimes& times, double seconds_per_operation, Reached reached) {
     double forward = 0;
     times.forward_by_segment.resize(workload_.segments.size());
     for (std::size_t s = 0; s < workload_.segments.size(); ++s) {
       double operations = 0;
       const double before = forward;
       for (const int v : workload_.segments[s].variables) {
-        operations += workload_.gradients[v].backward_flops.value_or(0);
-        forward += workload_.gradients[v].forward_flops.value_or(0);
+        const Variable& variable = options_.model.variables[v];
+        operations += variable.backward_flops.value_or(0) / reached(variable);
+        forward += variable.forward_flops.value_or(0) / reached(variable);
       }
       times.forward_by_segment[s] = seconds((forward - before) * seconds_per_operation);
       times.backward[s] = seconds(operations * seconds_per_operation);
@@ -457,14 +444,19 @@ class WorkloadMaker {
   /// layer so far. The host launches kernels ahead, so launches do not add to the times of layers
   /// that take longer.
   void raise_to_minimum(StepTimes& times, const Part& device) const {
-    const LayerTraffic traffic(options_.model, workload_.gradients, *options_.batch, precision());
-    const Time issue = device.kind == PartKind::kGpu ? kKernelIssue : Time();
+    const bool gpu = device.kind == PartKind::kGpu;
+    const LayerTraffic traffic(
+        options_.model, workload_.gradients,
+        {*options_.batch, precision(), gpu ? options_.channels_last : std::optional(true)});
+    const Time issue = gpu ? kKernelIssue : Time();
     Time issued, done;
-    const auto raise = [&](Time& time, Bytes moved) {
+    const Bandwidth memory = device.device.memory;
+    const auto raise = [&](Time& time, const Moved& moved) {
       if (time == Time()) return;
       issued += issue;
-      const Time end =
-          std::max(done + std::max(time, transfer_time(moved, device.device.memory)), issued);
+      const Time taken = std::max(time, transfer_time(moved.while_computing, memory)) +
+                         transfer_time(moved.separately, memory);
+      const Time end = std::max(done + taken, issued);
       time = end - done;
       done = end;
     };

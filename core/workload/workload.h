@@ -14,6 +14,16 @@ namespace tutti::core {
 /// write weight and momentum.
 inline constexpr std::int64_t kUpdatePasses = 5;
 
+/// The fraction of the peak rate that layers reach by default. It includes the time of kernels that
+/// a model does not list, such as activation functions and additions between matrices.
+inline constexpr double kEfficiency = 0.5;
+/// The fraction for convolutions in float32 without tensor cores. The kernels between convolutions
+/// have times of their own (layer_traffic.h). SOURCE: ResNet-50 in float32 on a V100 trains 367
+/// (NVIDIA DeepLearningExamples), 374 and 328 images/s (batch 32, PyTorch's benchmark of DDP); the
+/// batch normalizations and activation functions take a quarter of this time, so that the
+/// convolutions run at 71 to 78 % of 15.7 TFLOP/s.
+inline constexpr double kEfficiencyOfConvolutions = 0.75;
+
 /// A part of the backward pass. When a segment ends, the gradients of its variables become ready.
 struct BackwardSegment {
   std::string layer;
@@ -106,10 +116,14 @@ struct WorkloadOptions {
   std::optional<std::int64_t> batch;
   std::optional<DataType> gradient_type;
   std::optional<Precision> precision;  ///< default: the type of the model's first variable
-  double flops_efficiency = 0.5;
+  /// The fraction of the peak rate that layers reach; nullopt: kEfficiency, or
+  /// kEfficiencyOfConvolutions for convolutions in float32.
+  std::optional<double> flops_efficiency = {};
+  std::optional<bool> channels_last = {};  ///< as LayerTraffic::Options::channels_last
   std::optional<Time> forward;
   std::optional<Time> backward;
   std::optional<Time> update;
+  bool recomputes = false;  ///< true if the backward pass of a layer repeats its forward pass
   std::int32_t micro_batches = 1;
   std::optional<Time> accumulate;
   /// The fraction of the time of both passes in which the number of multiprocessors limits the
@@ -131,7 +145,8 @@ struct WorkloadProblem {
 
 /// Makes a workload. The times of layers come from the best available source: measured times
 /// (`layer_times`, or times in the list of variables), otherwise FLOPs at `flops_efficiency` of the
-/// device's peak rate. A layer without measured times and without FLOPs takes no time, and
+/// device's peak rate. Times from FLOPs also include the time for moving activations and for
+/// launching kernels. A layer without measured times and without FLOPs takes no time, and
 /// Workload::timing says so. If `forward` or `backward` is set, the layers' times in this pass are
 /// scaled to this total.
 ///

@@ -186,7 +186,7 @@ void Coordinator::begin_timeline() {
   if (options_.streams > 1)
     sink_.note(fmt::format("{} connections between each pair of workers", options_.streams));
   if (options_.busy) sink_.note("computation kept one core per replica busy");
-  if (scenario_.strategy.launch_overhead > Time()) sink_.note("launch_us is not replayed");
+  if (scenario_.strategy.requested_launch_overhead) sink_.note("launch_us is not replayed");
   const std::vector<core::Pack>& packs = scenario_.plan.packs;
   if (scenario_.strategy.timeout)
     sink_.note(

@@ -163,6 +163,7 @@ TEST(Exchanges, ExchangesOfGpusTakeTheTimeOfTheirCollective) {
       ASSERT_TRUE(with) << with.error().message();
       const Kept none = simulated(scenario(""));
       const Time alone =
+          core::kGpuLaunch +
           sim::run_alone(with->plan.collective(with->plan.exchanges[0]), core::NetworkModel::kFifo)
               .end;
       // Not all ranks finish at the same time, and each continues when it has finished. The total

@@ -182,9 +182,10 @@ TEST(NcclTimes, WithoutInNetworkReductionTheVariableChangesNothing) {
 
 /// Returns the time of two packs of the same size that are ready at the same time.
 Time both(const Where& where, std::int64_t bytes, const std::string& model) {
-  const core::Summary summary = summary_of(test::read(
-      text_on(where, variable("a", bytes) + variable("b", bytes),
-              "launch: CONCURRENT bytes_per_pack: 1", "steps: 1 network_model: " + model)));
+  const core::Summary summary = summary_of(
+      test::read(text_on(where, variable("a", bytes) + variable("b", bytes),
+                         "launch: CONCURRENT bytes_per_pack: 1 nccl { communicators: 2 }",
+                         "steps: 1 network_model: " + model)));
   EXPECT_EQ(summary.last_packs().size(), 2u);
   const auto packs = summary.last_packs();
   return std::max(packs[0].end, packs[1].end) -
@@ -202,6 +203,22 @@ TEST(NcclTimes, ConcurrentPacksTakeBetweenOneAndTwoTimes) {
         EXPECT_LE(two, 2 * one) << where.machine << " " << bytes << " " << model;
       }
     }
+  }
+}
+
+TEST(NcclTimes, ACommunicatorExecutesOneCollectiveAfterTheOther) {
+  const Where where{"hgx-h100", 1, 8};
+  for (const char* nccl : {"", "nccl: RINGS"}) {
+    const auto step = [&](const std::string& launch) {
+      return summary_of(
+                 test::read(text_on(
+                     where,
+                     variable("a", 1 << 24) + variable("b", 1 << 20) + variable("c", 1 << 22),
+                     launch + " bytes_per_pack: 1", fmt::format("steps: 1 {}", nccl))))
+          .step_time();
+    };
+    EXPECT_EQ(step("launch: CONCURRENT"), step("launch: SERIAL")) << nccl;
+    EXPECT_LT(step("launch: CONCURRENT nccl { communicators: 3 }"), step("launch: SERIAL")) << nccl;
   }
 }
 
@@ -307,7 +324,7 @@ TEST(NcclTimes, FoldingAndSkippingStepsDoNotChangeTheResult) {
           text_on(where,
                   variable("a", (1 << 22) + more, 1) + variable("b", (1 << 26) + more, 2) +
                       variable("c", (1 << 16) + more, 0.1) + variable("d", more + 4, 0.1),
-                  "launch: CONCURRENT bytes_per_pack: 1 reduction: MEAN",
+                  "launch: CONCURRENT bytes_per_pack: 1 reduction: MEAN nccl { communicators: 3 }",
                   fmt::format("steps: 4 network_model: {}", run)));
       const auto whole = test::summary_values(summary_of(scenario));
       EXPECT_EQ(test::summary_values(summary_of(scenario, sim::Folds::kAlways)), whole);
@@ -357,7 +374,7 @@ TEST(NcclTimes, ChannelsTakeMultiprocessorsFromComputation) {
   const Where where{"hgx-h100", 1, 8};
   std::string on = text_on(
       where, "compute_bound_percent: 100 " + variable("a", 4, 20) + variable("b", 1 << 26, 1),
-      "launch: CONCURRENT bytes_per_pack: 1");
+      "launch: CONCURRENT bytes_per_pack: 1 nccl { communicators: 2 }");
   on.replace(on.find("interference: OFF"), 17, "interference: ON");
   const core::Scenario scenario = test::read(on);
   const auto& packs = scenario.plan.packs;

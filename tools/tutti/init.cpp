@@ -194,12 +194,13 @@ std::string scenario_text(const InitOptions& options, const std::string& profile
   } else {
     text +=
         "  # The number of samples per replica and forward pass.\n"
-        "  # Times are computed from FLOPs at flops_efficiency of the device's peak rate.\n";
+        "  # Times are computed from FLOPs. flops_efficiency sets the share of the peak rate.\n";
     text += "  # For better accuracy, measure the times and set forward_ms and backward_ms.\n";
-    text += "  batch: 32\n  flops_efficiency: 0.5\n";
+    text += "  batch: 32\n";
     text +=
         "  # The precision of the layers; by default, the type of the variables. BFLOAT16: mixed "
-        "precision.\n  # precision: BFLOAT16  # or TF32, FLOAT16, FLOAT8\n";
+        "precision.\n  # precision: BFLOAT16  # or TF32, FLOAT16, FLOAT8\n"
+        "  # channels_last: true   # NHWC, which is faster for convolutions on tensor cores\n";
   }
   text += "}\n\nstrategy {\n";
   if (options.servers > 0) {

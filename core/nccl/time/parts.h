@@ -99,6 +99,17 @@ inline double far_latency(const System& s, NetFigure figure, const Parameters& p
 /// Returns the number of network cards per node that are in use if there is one process per GPU.
 inline double cards_in_use(const System& s) { return std::max(1, std::min(s.nics, s.gpus)); }
 
+/// Returns the fraction of the data between the GPUs of a node that crosses the link between a PCIe
+/// switch and the CPU. Without peer access, all data passes through host memory. With peer access,
+/// data between GPUs of the same switch does not leave the switch: of the GPUs of a switch, one
+/// sends to another switch in a ring (`neighbours`); otherwise, each GPU sends to all other GPUs.
+inline double crossing_uplinks(const System& s, bool neighbours) {
+  const int inside = s.gpus_of_uplink;
+  if (!s.peer_access || s.gpus < 2) return 1;
+  if (inside >= s.gpus) return 0;
+  return neighbours ? 1.0 / inside : static_cast<double>(s.gpus - inside) / (s.gpus - 1);
+}
+
 /// Returns the limit in GB/s that PCIe sets for the network cards of a node that sends or receives.
 /// Data enters and leaves a card through the PCIe link of a GPU. GPUDirect reaches about 90 % of
 /// the nominal rate of the link, of which NCCL counts 76 % as payload (assumed; there are no

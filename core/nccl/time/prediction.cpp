@@ -178,8 +178,10 @@ class Timing {
 
   /// Returns the payload rate in GB/s at which a GPU sends to its neighbours.
   [[nodiscard]] double links_of_gpu() const {
-    if (s_.inside == Inside::kPcie)
-      return s_.pcie_gb_per_s * p_.of(PcieFigure::kShare) * payload(choice_.protocol);
+    if (s_.inside == Inside::kPcie) {
+      return s_.pcie_of_gpu(crossing_uplinks(s_, true)) * p_.of(PcieFigure::kShare) *
+             payload(choice_.protocol);
+    }
     // In a cube mesh, count only the links that channels use.
     double gb_per_s = s_.nvlink_of_gpu();
     if (s_.inside == Inside::kCubeMesh)

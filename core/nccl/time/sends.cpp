@@ -80,7 +80,8 @@ Prediction predict_sends(const System& s, const Communicator& comm, CollectiveKi
   const double size = static_cast<double>(bytes);
   const bool pcie = s.inside == Inside::kPcie;
   const double links =
-      pcie ? s.pcie_gb_per_s * p.of(PcieFigure::kShare)
+      pcie ? s.pcie_of_gpu(crossing_uplinks(s, kind == CollectiveKind::kSendReceive)) *
+                 p.of(PcieFigure::kShare)
            : nvlinks_between(s, comm, kind) * p.of(s.generation, GpuFigure::kNvlinkShare);
   const double of_peer = kind == CollectiveKind::kSendReceive ? size : size / ranks;
   const bool ll = !far && of_peer <= kMaxOfLl;

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+
 #include "tests/support/clusters.h"
 #include "tests/support/program.h"
 #include "tests/support/shipped.h"
@@ -63,9 +65,18 @@ TEST(Extrapolation, ReportsCollectivesBetweenGpusWithoutALaunchTime) {
     EXPECT_TRUE(scenario) << scenario.error().message();
     return note_on_launches(*scenario);
   };
-  for (const char* algorithm : {"ring", "recursive_doubling", "psgpu"})
-    EXPECT_THAT(note_on("hgx-h100", fmt::format("algorithm: \"{}\"", algorithm)),
+  const std::string unknown = testing::TempDir() + "unknown_gpus.textproto";
+  std::ofstream(unknown) << R"(name: "unknown"
+      device { name: "gpu[0-1]" kind: GPU memory_gb_per_s: 100 }
+      nic { name: "nic0" bandwidth_gb_per_s: 10 transport: ROCE }
+      link { from: "gpu0" to: "gpu1" kind: PCIE bandwidth_gb_per_s: 10 latency_us: 1 }
+      link { from: "gpu[0-1]" to: "nic0" kind: PCIE bandwidth_gb_per_s: 10 latency_us: 1 })";
+  for (const char* algorithm : {"ring", "recursive_doubling", "psgpu"}) {
+    EXPECT_THAT(note_on(unknown, fmt::format("algorithm: \"{}\"", algorithm)),
                 HasSubstr(std::string(algorithm) + " begins on GPUs without a launch time"));
+    EXPECT_EQ(note_on("hgx-h100", fmt::format("algorithm: \"{}\"", algorithm)), "")
+        << "the default of known GPUs";
+  }
   EXPECT_EQ(note_on("hgx-h100", "algorithm: \"ring\" launch_us: 8"), "");
   EXPECT_EQ(note_on("hgx-h100", "algorithm: \"nccl\""), "") << "NCCL's time includes the launch";
   EXPECT_EQ(note_on("hgx-h100", "algorithm: \"nccl/ring\""), "");

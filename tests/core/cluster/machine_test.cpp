@@ -43,6 +43,37 @@ TEST(Route, PrefersTheWidestAndThenTheShortestRoute) {
   EXPECT_EQ(way(*h100, "gpu0", "gpu7"), "gpu0 nvswitch gpu7");
 }
 
+/// Two switches with two GPUs each, and one CPU. Links carry 12 GB/s.
+Machine behind_switches(bool peer_access) {
+  std::vector<Part> parts(7);
+  const char* const names[] = {"gpu0", "gpu1", "gpu2", "gpu3", "plx0", "plx1", "cpu0"};
+  for (int i = 0; i < 7; ++i) {
+    parts[i].name = names[i];
+    parts[i].kind = i < 4 ? PartKind::kGpu : i < 6 ? PartKind::kPcieSwitch : PartKind::kCpu;
+    parts[i].peer_access = peer_access;
+  }
+  std::vector<MachineLink> links;
+  for (const auto& [a, b] : {std::pair(0, 4), {1, 4}, {2, 5}, {3, 5}, {4, 6}, {5, 6}}) {
+    for (const auto& [from, to] : {std::pair(a, b), {b, a}})
+      links.push_back({from, to, LinkKind::kPcie, Bandwidth(12'000'000'000), {}, ""});
+  }
+  return Machine("m", parts, links, {}, {});
+}
+
+TEST(Route, PassesTheCpuBetweenGpusWithoutPeerAccess) {
+  EXPECT_EQ(way(behind_switches(true), "gpu0", "gpu1"), "gpu0 plx0 gpu1");
+  EXPECT_EQ(way(behind_switches(false), "gpu0", "gpu1"), "gpu0 plx0 cpu0 plx0 gpu1");
+  EXPECT_EQ(way(behind_switches(false), "gpu0", "gpu3"), "gpu0 plx0 cpu0 plx1 gpu3");
+  EXPECT_EQ(way(behind_switches(false), "cpu0", "gpu3"), "cpu0 plx1 gpu3");
+}
+
+TEST(Route, GpusOfASwitchShareItsLinkToTheCpu) {
+  const Machine m = behind_switches(false);
+  EXPECT_EQ(m.to_host(1).of_gpu, Bandwidth(12'000'000'000));
+  EXPECT_EQ(m.to_host(4).of_gpu, Bandwidth(6'000'000'000));
+  EXPECT_EQ(m.to_host(4).gpus, 2);
+}
+
 TEST(Route, BetweenTwoGpusWithAnNvlinkIsTheNvlinkEvenIfPcieIsWider) {
   std::vector<Part> parts(3);
   parts[0].kind = parts[1].kind = PartKind::kGpu;

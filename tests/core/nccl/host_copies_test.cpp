@@ -73,5 +73,51 @@ TEST(HostCopies, CrossTheLinkOfASharedPcieSwitchTwice) {
   EXPECT_GT(ms(shared, Algorithm::kRing, 1 << 30), 1.8 * ms(own, Algorithm::kRing, 1 << 30));
 }
 
+/// Eight GPUs on PCIe of `pcie_gb_per_s`, of which `of_switch` share the link of their PCIe switch
+/// to the CPU.
+System on_pcie(int gpus, double pcie_gb_per_s, int of_switch, bool peer_access) {
+  auto system = system_of(*test::shipped_machine("pcie8-l4"), 1, gpus, {});
+  EXPECT_TRUE(system) << system.error().message();
+  system->pcie_gb_per_s = pcie_gb_per_s;
+  system->gpus_of_uplink = of_switch;
+  system->to_host_gb_per_s = pcie_gb_per_s / of_switch;
+  system->peer_access = peer_access;
+  return *system;
+}
+
+/// Returns the bus bandwidth in GB/s of a large all-reduce.
+double bus_gb_per_s(const System& system) {
+  const std::int64_t bytes = std::int64_t{1} << 30;
+  return 2.0 * (system.gpus - 1) / system.gpus * static_cast<double>(bytes) / 1e6 /
+         ms(system, Algorithm::kRing, bytes);
+}
+
+// SOURCE: NVIDIA/nccl issue 1639: 28 GB/s with eight RTX 5090 (PCIe 5.0, no peer access), and 35
+// GB/s with four of them.
+TEST(HostCopies, GpusWithoutPeerAccessReachThePublishedRate) {
+  EXPECT_NEAR(bus_gb_per_s(on_pcie(8, 48, 1, false)) / 28, 1, 0.2);
+  EXPECT_NEAR(bus_gb_per_s(on_pcie(4, 48, 1, false)) / 35, 1, 0.2);
+}
+
+TEST(HostCopies, GpusOfASwitchShareItsLinkToTheCpuIfTheyHaveNoPeerAccess) {
+  const double alone = bus_gb_per_s(on_pcie(8, 24, 1, false));
+  EXPECT_NEAR(bus_gb_per_s(on_pcie(8, 24, 1, true)) / alone, 1, 1e-9);
+  EXPECT_NEAR(bus_gb_per_s(on_pcie(8, 24, 4, true)) / alone, 1, 1e-9)
+      << "one GPU of a switch sends to another switch";
+  EXPECT_NEAR(bus_gb_per_s(on_pcie(8, 24, 4, false)) / alone, 0.25, 0.02);
+}
+
+TEST(HostCopies, AllToAllCrossesTheLinksOfSwitchesAlsoWithPeerAccess) {
+  const auto parameters = Parameters::load(test::source_folder() + "/scenarios");
+  const auto took = [&](const System& system) {
+    const auto comm = uniform_communicator(system, {2, 28, 9}, {});
+    return predict_sends(system, *comm, CollectiveKind::kAllToAll, 1 << 30, *parameters).us();
+  };
+  const double alone = took(on_pcie(8, 24, 1, true));
+  // Of seven blocks, four leave the switch of four GPUs.
+  EXPECT_NEAR(took(on_pcie(8, 24, 4, true)) / alone, 4 * 4.0 / 7, 0.1);
+  EXPECT_NEAR(took(on_pcie(8, 24, 4, false)) / alone, 4, 0.1);
+}
+
 }  // namespace
 }  // namespace tutti::core::nccl

@@ -7,7 +7,7 @@ namespace tutti::core::wrong_values {
 const std::string kMachine = R"(
   name: "m" description: "d" source: "s"
   device {
-    name: "gpu[0-1]" kind: GPU memory_gb: 9 memory_gb_per_s: 100 reduce_gb_per_s: 10 copy_gb_per_s: 20 threads: 2 multiprocessors: 80
+    name: "gpu[0-1]" kind: GPU memory_gb: 9 memory_gb_per_s: 100 reduce_gb_per_s: 10 copy_gb_per_s: 20 threads: 2 multiprocessors: 80 peer_access: false
     source: "s" flops { data_type: FLOAT32 tflops: 1 source: "s" }
   }
   device { name: "cpu0" kind: CPU memory_gb_per_s: 10 }
@@ -83,7 +83,12 @@ std::vector<Tried> all_tried() {
   all.push_back(
       {{.workload =
             "model: \"model.csv\" layer_times: \"times.csv\" batch: 4 flops_efficiency: 0.5 "
-            "precision: FLOAT32"},
+            "precision: FLOAT32 channels_last: true"},
+       "workload"});
+  all.push_back(
+      {{.workload = "transformer { layers: 2 hidden: 8 heads: 4 kv_heads: 2 ffn: 16 gated: true "
+                    "vocabulary: 32 sequence: 4 tied_embedding: true data_type: FLOAT32 "
+                    "tensor_parallel: 2 } batch: 1 recompute_activations: true"},
        "workload"});
   all.push_back(
       {{.workload =
@@ -105,6 +110,7 @@ std::vector<Tried> all_tried() {
         "algorithm: \"pscpu/pscpu\" shards: 2 num_packs: 3",
         "algorithm: \"nccl\" channels: 2 nccl { version: \"2.21.5\" set: \"NCCL_ALGO=Ring\" "
         "network: \"infiniband\" }",
+        "algorithm: \"nccl\" launch: CONCURRENT nccl { communicators: 2 }",
         "algorithm: \"tf_ring\" tf_ring { subdiv_offsets: [0, 1] align_bytes: 32 task_order: "
         "BY_NUMBER gpu_ring_order: "
         "\"1,0\" }",

@@ -10,6 +10,7 @@
 #include <numeric>
 
 #include "core/scenario/library.h"
+#include "core/workload/transformer.h"
 #include "tests/support/clusters.h"
 #include "tests/support/problems.h"
 
@@ -152,6 +153,75 @@ TEST(LoadModel, RefusesTextsThatAreNotUtf8) {
   EXPECT_TRUE(read_model("\xEF\xBB\xBF[{\"name\": \"a\", \"shape\": [1]}]", "mark.json"));
 }
 
+// --- transformers ---
+
+/// Compares the variables of a transformer with those of a shipped model.
+void expect_equal(const Model& made, const std::string& shipped) {
+  const auto model = load_model(folder() + "/models/" + shipped + ".csv");
+  ASSERT_TRUE(model) << model.error().message();
+  ASSERT_EQ(made.variables.size(), model->variables.size());
+  for (std::size_t v = 0; v < made.variables.size(); ++v) {
+    const Variable& ours = made.variables[v];
+    const Variable& theirs = model->variables[v];
+    EXPECT_EQ(ours.name, theirs.name);
+    EXPECT_EQ(ours.shape, theirs.shape) << ours.name;
+    EXPECT_EQ(ours.elements, theirs.elements) << ours.name;
+    EXPECT_EQ(ours.type, theirs.type) << ours.name;
+    EXPECT_EQ(ours.forward_flops, theirs.forward_flops) << ours.name;
+    EXPECT_EQ(ours.backward_flops, theirs.backward_flops) << ours.name;
+    if (v > 0) {
+      EXPECT_EQ(ours.layer < made.variables[v - 1].layer,
+                theirs.layer < model->variables[v - 1].layer)
+          << ours.name;
+    }
+  }
+}
+
+TEST(Transformer, HasTheVariablesOfTheShippedModels) {
+  TransformerShape llama{.layers = 32,
+                         .hidden = 4096,
+                         .heads = 32,
+                         .kv_heads = 32,
+                         .ffn = 11008,
+                         .gated = true,
+                         .vocabulary = 32000,
+                         .sequence = 4096};
+  expect_equal(transformer_model(llama, "llama"), "llama2_7b");
+  llama.kv_heads = 8;
+  llama.ffn = 14336;
+  llama.vocabulary = 128256;
+  llama.sequence = 8192;
+  expect_equal(transformer_model(llama, "llama"), "llama3_8b");
+}
+
+TEST(Transformer, TensorParallelismDividesMatricesAndTheirOperations) {
+  TransformerShape shape{.layers = 3,
+                         .hidden = 64,
+                         .heads = 8,
+                         .kv_heads = 4,
+                         .ffn = 128,
+                         .gated = false,
+                         .vocabulary = 96,
+                         .sequence = 16};
+  const auto sums = [&] {
+    double operations = 0, vectors = 0;
+    std::int64_t elements = 0;
+    for (const Variable& v : transformer_model(shape, "t").variables) {
+      (v.shape.size() > 1 ? operations : vectors) += *v.forward_flops + *v.backward_flops;
+      if (v.shape.size() > 1) elements += v.elements;
+    }
+    return std::tuple(operations, vectors, static_cast<double>(elements));
+  };
+  const auto [whole, norms, elements] = sums();
+  shape.tensor_parallel = 4;
+  const auto [part, same_norms, of_part] = sums();
+  // The gradients of looked-up rows of the embedding are not divided.
+  const double embedding = 16 * 64;
+  EXPECT_EQ((whole - embedding) / 4, part - embedding);
+  EXPECT_EQ(elements / 4, of_part);
+  EXPECT_EQ(norms, same_norms);
+}
+
 // --- times ---
 
 Cluster one_gpu(std::map<Precision, double> flops = {{Precision::kFloat32, 1e12}}) {
@@ -204,6 +274,20 @@ TEST(Workload, ComputesTimesFromFlopsAndTheRateOfTheDevice) {
   EXPECT_THAT(ready_together(*w), ElementsAre(ElementsAre(3), ElementsAre(1, 2), ElementsAre(0)))
       << "the last layer's gradients come first";
   EXPECT_EQ(w->times[0].update, nanoseconds(65 * 4 * 5)) << "five passes over 260 bytes at 1 GB/s";
+}
+
+TEST(Workload, RepeatedForwardPassesArePartOfTheBackwardPass) {
+  WorkloadOptions options = three_layers();
+  options.batch = 10;
+  const auto stored = make_workload(options, one_gpu());
+  options.recomputes = true;
+  const auto repeated = make_workload(options, one_gpu());
+  EXPECT_EQ(repeated->times[0].forward, stored->times[0].forward);
+  for (std::size_t s = 0; s < 3; ++s) {
+    EXPECT_EQ(repeated->times[0].backward[s],
+              stored->times[0].backward[s] + stored->times[0].forward_by_segment[s]);
+    EXPECT_EQ(repeated->times[0].backward_compute_bound[s], 1'000'000);
+  }
 }
 
 TEST(Workload, ALayerTakesAtLeastTheTimeToMoveItsWeights) {
@@ -264,8 +348,75 @@ TEST(Workload, ALayerTakesAtLeastTheTimeToMoveItsActivations) {
   const Moved norm = moved({20}, 600 * 5, 600 * 10);
   EXPECT_EQ(norm.forward, scales + nanoseconds(1000 * 600 * 2 * 4));
   EXPECT_EQ(norm.backward, 2 * scales + nanoseconds(1000 * 600 * 3 * 4));
+  // A depthwise convolution reads as many channels as it writes.
+  const Moved depthwise = moved({32, 1, 3, 3}, 2.0 * 7 * 9 * 32, 4.0 * 7 * 9 * 32);
+  EXPECT_EQ(depthwise.forward, nanoseconds(9 * 32 * 4 + 1000 * 7 * (32 + 32) * 4));
   // A vector of all weights of a layer is no normalization; only its weights move.
   EXPECT_EQ(moved({100'000}, 1e6, 2e6).forward, microseconds(400));
+}
+
+/// A convolution with 7 outputs of 32 channels, and a normalization of them, on a GPU whose memory
+/// moves 1 GB/s. Operations take no time.
+StepTimes normalized(std::vector<std::int64_t> kernel, Precision precision,
+                     std::optional<bool> channels_last = {}) {
+  WorkloadOptions options;
+  options.model.name = "m";
+  const double operations = 2.0 * 7 * 3 * 3 * 16 * 32;
+  options.model.variables = {
+      variable("kernel", *elements_of(kernel), 0, operations, 2 * operations),
+      variable("scale", 32, 1, 7 * 32 * 5, 7 * 32 * 10)};
+  options.model.variables[0].shape = std::move(kernel);
+  options.model.variables[1].shape = {32};
+  options.batch = 1000;
+  options.precision = precision;
+  options.channels_last = channels_last;
+  const auto w = make_workload(options, one_gpu({{precision, 1e18}}));
+  EXPECT_TRUE(w);
+  return w->times[0];
+}
+
+TEST(Workload, ABatchNormalizationReadsItsInputTwiceAndAnActivationFunctionFollows) {
+  const StepTimes times = normalized({32, 16, 3, 3}, Precision::kFloat32);
+  const std::int64_t elements = 1000 * 7 * 32;
+  EXPECT_EQ(times.forward_by_segment[0], nanoseconds(32 * 4 + elements * (3 + 2) * 4));
+  EXPECT_EQ(times.backward[0], nanoseconds(2 * 32 * 4 + elements * (5 + 3) * 4));
+  EXPECT_EQ(times.forward_by_segment[1],
+            nanoseconds(3 * 3 * 16 * 32 * 4 + 1000 * 7 * (16 + 32) * 4));
+}
+
+TEST(Workload, ConvolutionsOnTensorCoresTransposeTensorsWithTheChannelsFirst) {
+  const std::vector<std::int64_t> pytorch{32, 16, 3, 3}, tensorflow{3, 3, 16, 32};
+  const Time last = normalized(pytorch, Precision::kFloat16, true).forward_by_segment[1];
+  const Time transposes = nanoseconds(1000 * 7 * (16 + 32) * 2 * 2);
+  EXPECT_EQ(normalized(pytorch, Precision::kFloat16).forward_by_segment[1], last + transposes);
+  EXPECT_EQ(normalized(tensorflow, Precision::kFloat16).forward_by_segment[1], last)
+      << "TensorFlow changes the layout";
+  EXPECT_EQ(normalized(tensorflow, Precision::kFloat16, false).forward_by_segment[1],
+            last + transposes);
+  EXPECT_GT(normalized(tensorflow, Precision::kTf32).forward_by_segment[1],
+            normalized(tensorflow, Precision::kTf32, true).forward_by_segment[1]);
+  EXPECT_EQ(normalized(pytorch, Precision::kFloat32).forward_by_segment[1],
+            normalized(pytorch, Precision::kFloat32, true).forward_by_segment[1])
+      << "no tensor cores";
+}
+
+TEST(Workload, ConvolutionsInFloat32ReachAHigherShareOfThePeakRate) {
+  WorkloadOptions options;
+  options.model.name = "m";
+  options.batch = 1;
+  options.model.variables = {variable("kernel", 490'000, 0, 3e9, 6e9),
+                             variable("matrix", 9, 1, 1e9, 2e9)};
+  options.model.variables[0].shape = {70, 70, 10, 10};  // moves less than 4 MB
+  options.model.variables[1].shape = {3, 3};
+  const Cluster cluster = one_gpu({{Precision::kFloat32, 1e12}, {Precision::kTf32, 1e12}});
+  const auto times = [&] { return make_workload(options, cluster)->times[0].forward_by_segment; };
+  EXPECT_EQ(times()[1], microseconds(4'000));
+  EXPECT_THAT(make_workload(options, cluster)->timing, HasSubstr("convolutions at 75 %"));
+  options.flops_efficiency = 0.5;
+  EXPECT_EQ(times()[1], microseconds(6'000));
+  options.flops_efficiency.reset();
+  options.precision = Precision::kTf32;
+  EXPECT_GE(times()[1], microseconds(6'000));
 }
 
 TEST(Workload, ThePrecisionDeterminesTheSizeOfActivations) {
