@@ -127,8 +127,9 @@ if compgen -G "$folder/tutti-window_*.deb" >/dev/null; then
 fi
 
 step "remove" "apt-get purge -y 'tutti*'"
-# man keeps the pages that it has formatted, and removes them in its own time.
-left=$(chroot "$root" find / -xdev -path /proc -prune -o -path /mnt -prune -o -path /var/cache/man -prune -o -path '*tutti*' -print | sort |
+# man keeps the pages that it has formatted, and removes them in its own time. The settings of the
+# window (/root/.config/tutti) belong to the user, so packages do not remove them.
+left=$(chroot "$root" find / -xdev -path /proc -prune -o -path /mnt -prune -o -path /var/cache/man -prune -o -path /root/.config/tutti -prune -o -path '*tutti*' -print | sort |
     comm -13 "$root/tmp/before" - | grep -v '^/srv/')
 if [[ $left ]]; then
     printf 'FAILED  files that were left behind\n%s\n' "$left"
