@@ -71,17 +71,9 @@ step "scenario of the README" "mkdir -p /srv/try && cp /usr/share/tutti/04_resne
 for command in "${commands[@]}"; do step "$command" "set -o pipefail; cd /srv/try && $command"; done
 step "tutti init, then simulate" "cd /srv/try && tutti init --model bert_large_tf --machine hgx-h100 --nodes 8 -o bert.textproto && tutti simulate bert.textproto"
 step "manual pages" "man tutti | grep -q simulate && man tutti-sweep | grep -q -- --over"
-step "completion by Tab in bash" "$(
-    cat <<'TRY'
-source /usr/share/bash-completion/bash_completion
-_completion_loader tutti || [[ $? == 124 ]]
-COMP_WORDS=(tutti simu); COMP_CWORD=1; COMP_LINE="tutti simu"; COMP_POINT=10
-$(complete -p tutti | sed 's/.*-F \([^ ]*\).*/\1/') tutti simu tutti
-[[ "${COMPREPLY[*]}" == *simulate* ]]
-TRY
-)"
-step "completion by Tab in fish" "fish -c 'complete -C \"tutti simu\"' | grep -q ^simulate && fish -c 'complete -C \"tutti init --machine hgx\"' | grep -q ^hgx-h100"
-step "completion by Tab in zsh" "zsh -fc 'autoload -Uz compinit; compinit -u -D; [[ \$_comps[tutti] == _tutti ]] && autoload +X _tutti'"
+for shell in bash zsh fish; do
+    step "completion by Tab in $shell" "python3 /mnt/source/tests/tools/tab_test.py $shell /usr/bin/tutti --installed"
+done
 step "JSON Schemas" "cd /srv/try && jq -e .properties.step_time_us /usr/share/tutti/schema/simulate.schema.json"
 step "Python: a result as a data frame" "cd /srv/try && python3 -c 'import tutti; print(tutti.load(\"mine.textproto\").simulate(timeline=True).packs.to_pandas().describe())'"
 step "Python: a tuned bucket" "cd /srv/try && python3 -c 'import tutti; print(tutti.load(\"mine.textproto\").tune(evaluations=12).best_settings)'"
@@ -135,8 +127,9 @@ if compgen -G "$folder/tutti-window_*.deb" >/dev/null; then
 fi
 
 step "remove" "apt-get purge -y 'tutti*'"
-# man keeps the pages that it has formatted, and removes them in its own time.
-left=$(chroot "$root" find / -xdev -path /proc -prune -o -path /mnt -prune -o -path /var/cache/man -prune -o -path '*tutti*' -print | sort |
+# man keeps the pages that it has formatted, and removes them in its own time. The settings of the
+# window (/root/.config/tutti) belong to the user, so packages do not remove them.
+left=$(chroot "$root" find / -xdev -path /proc -prune -o -path /mnt -prune -o -path /var/cache/man -prune -o -path /root/.config/tutti -prune -o -path '*tutti*' -print | sort |
     comm -13 "$root/tmp/before" - | grep -v '^/srv/')
 if [[ $left ]]; then
     printf 'FAILED  files that were left behind\n%s\n' "$left"

@@ -62,7 +62,8 @@ const char* examples(Dimension dimension) {
   return "";
 }
 
-/// Returns the unit that a misspelled unit probably means: "mb" is MB, and "Gbps" is Gbit/s.
+/// Returns the unit that a misspelled unit probably means: "mb" is MB, and "Gbps" and "Gb/s" are
+/// Gbit/s.
 /// Returns null if there is none.
 const Unit* similar_unit(std::string_view written) {
   const auto lower = [](std::string_view name) {
@@ -71,6 +72,9 @@ const Unit* similar_unit(std::string_view written) {
     return text;
   };
   std::string name = lower(written);
+  // A lower-case b after an upper-case prefix stands for bits.
+  if (written.size() == 4 && written.ends_with("b/s") && written[0] != name[0])
+    name.replace(1, 1, "bit");
   if (name.ends_with("bps")) name.replace(name.size() - 2, 2, "it/s");
   const auto* const found =
       std::find_if(std::begin(kUnits), std::end(kUnits),

@@ -23,16 +23,6 @@ const Schema& schema() {
 /// algorithm nor any of the algorithms among the alternatives.
 constexpr std::array<const char*, 2> kUsualAlgorithms{"nccl", "ring"};
 
-/// Returns the names of the frameworks. In the schema, each framework is a message of the strategy,
-/// and only one of these messages may be set.
-std::vector<std::string> framework_names() {
-  std::vector<std::string> names;
-  for (const FieldType& field : strategy_type().fields) {
-    if (field.message != nullptr && !field.one_of.empty()) names.push_back(field.name);
-  }
-  return names;
-}
-
 bool excludes(const Problem& problem) {
   return problem.kind.code == ProblemCode::kConflict || problem.kind.code == ProblemCode::kUnused;
 }
@@ -69,6 +59,14 @@ FieldPath strategy_field_path(const std::string& field) {
 }
 
 const MessageType& strategy_type() { return *schema().root().find("strategy")->message; }
+
+std::vector<std::string> framework_names() {
+  std::vector<std::string> names;
+  for (const FieldType& field : strategy_type().fields) {
+    if (field.message != nullptr && !field.one_of.empty()) names.push_back(field.name);
+  }
+  return names;
+}
 
 StrategySelection::StrategySelection(const BaseOfAlternatives& base, const Library& library)
     : base_(base), library_(library), frameworks_(framework_names()) {

@@ -28,6 +28,10 @@ FieldPath strategy_field_path(const std::string& field);
 /// Returns the message `strategy` of the schema.
 const MessageType& strategy_type();
 
+/// Returns the names of the frameworks, such as "horovod". In the schema, each framework is a
+/// message of the strategy, and only one of these messages may be set.
+std::vector<std::string> framework_names();
+
 /// A note for the user. If `field` is not empty, the note says that this setting was removed.
 struct SettingNote {
   std::string field;

@@ -1,9 +1,9 @@
 import json
+import re
 
 import pytest
 
 import tutti
-
 
 
 def test_plan_has_packs_with_gradients(small):
@@ -149,3 +149,25 @@ def test_none_leaves_a_field_unset_in_a_sweep(small):
     assert sorted(sweep.points["packs"]) == [2, 2] and list(sweep.points["status"]) == ["done"] * 2
     with pytest.raises(tutti.RequestError, match="values are missing"):
         small.sweep({"strategy.bytes_per_pack": None})
+
+
+def test_times_that_differ_look_different(resnet):
+    sweep = resnet.sweep({"strategy.bytes_per_pack": ["1MiB", "2MiB", "3MB"]})
+    shown = sweep._repr_html_()
+    times = re.findall(r"<tr><td>([^<]*)</td>", shown)
+    assert len(times) == len(set(times)) == 3, shown
+    assert len({f"{us / 1000:.0f}" for us in sweep.points["step_time_us"]}) < 3, "three digits are not enough"
+    assert all(f"<td>{size}</td>" in shown for size in ("1 MiB", "2 MiB", "3 MB")), shown
+
+
+def test_html_of_an_explanation_and_of_a_tuning(resnet):
+    explanation = resnet.explain()
+    shown = explanation._repr_html_()
+    assert "exposed communication" in shown and "critical path" in shown
+    assert all(part.split(":")[0] in shown for part in explanation.report["critical_path_in_words"])
+    assert f"<td>{explanation.report['what_if'][0]['what']}</td>" in shown
+    tuning = resnet.tune(evaluations=8)
+    shown = tuning._repr_html_()
+    assert "strategy.bytes_per_pack" in tuning.best_settings
+    assert re.search(r"<td>strategy.bytes_per_pack</td><td>(\d+ (MiB|KiB|MB|KB)|not set|0)</td>", shown)
+    assert ("recommended: change" if tuning.change else "recommended: keep the current settings; ") in shown

@@ -35,6 +35,8 @@ TEST(Complete, CommandsAndSubcommands) {
   EXPECT_THAT(words_for({""}), IsSupersetOf({"simulate", "sweep", "perf", "completion"}));
   EXPECT_THAT(words_for({"s"}), ElementsAre("simulate", "sweep", "synthesize"));
   EXPECT_THAT(words_for({"import", "nccl-t"}), ElementsAre("nccl-topology"));
+  EXPECT_THAT(words_for({"help", "s"}), ElementsAre("simulate", "sweep", "synthesize"));
+  EXPECT_THAT(words_for({"manual", "sw"}), ElementsAre("sweep"));
 }
 
 TEST(Complete, OptionsOfTheCommand) {
@@ -49,6 +51,8 @@ TEST(Complete, ChoicesOfAnOption) {
               ElementsAre("--network-model=fifo", "--network-model=fair"));
   EXPECT_THAT(words_for({"run", "--backend", ""}), ElementsAre("tcp", "cuda", "nccl"));
   EXPECT_THAT(words_for({"perf", "-o", "a"}), ElementsAre("avg"));
+  EXPECT_THAT(words_for({"perf", "-d", "bf"}), ElementsAre("bfloat16", "bf16"));
+  EXPECT_THAT(words_for({"perf", "-d", ""}), Not(Contains("bf16")));
 }
 
 TEST(Complete, FilesByTheirEndings) {
@@ -60,6 +64,12 @@ TEST(Complete, FilesByTheirEndings) {
   EXPECT_THAT(completions({"calibrate", "a.textproto", "--run", "x.tutti", "--log", ""}).endings,
               Contains("txt"));
   EXPECT_TRUE(completions({"manual", "--folder", ""}).folders);
+  EXPECT_EQ(completions({"simulate", "a"}).before_file, 0u);
+  EXPECT_EQ(completions({"calibrate", "--log=a"}).before_file, 6u);
+  const Completions of_field = completions({"simulate", "--set=strategy.custom.file=a"});
+  EXPECT_EQ(of_field.before_file, std::string("--set=strategy.custom.file=").size());
+  EXPECT_THAT(of_field.endings, Contains("tutti-algorithm"));
+  EXPECT_EQ(to_text(of_field).substr(0, 9), "files 27 ");
 }
 
 TEST(Complete, NamesOfMachinesModelsAndAlgorithms) {
@@ -81,6 +91,11 @@ TEST(Complete, FieldsAfterSet) {
               ElementsAre("strategy.custom.file=swing"));
   EXPECT_THAT(words_for({"sweep", "a.textproto", "--over", "strategy.algorithm=ring,nc"}),
               Contains("strategy.algorithm=ring,nccl"));
+  EXPECT_THAT(words_for({"sweep", "a.textproto", "--over", "strategy=ring,horo"}),
+              ElementsAre("strategy=ring,horovod"));
+  EXPECT_THAT(words_for({"simulate", "--set", "strategy=ri"}), ElementsAre());
+  EXPECT_THAT(words_for({"perf", "a.textproto", "--algorithms", "ring,sw"}),
+              ElementsAre("ring,swing"));
   EXPECT_THAT(words_for({"sweep", "a.textproto", "--x", "run.st"}), Contains("run.steps"));
   EXPECT_THAT(words_for({"simulate", "--set", "nonsense.x"}), ElementsAre());
 }

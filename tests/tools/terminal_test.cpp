@@ -256,5 +256,24 @@ TEST(InitForm, OneMachineHasNoNetwork) {
   EXPECT_THAT(out.str(), Not(HasSubstr("Network")));
 }
 
+TEST(InitForm, ReturnsToThePreviousQuestion) {
+  const core::Library library(test::source_folder() + "/scenarios");
+  // The machine is corrected. Then the number of machines becomes 1, so the kind of link that was
+  // chosen before does not apply.
+  std::istringstream in(
+      "<\nvgg16_torchvision\ndgx1-v100\n<\ndgx-a100\n4\nrails\nndr\n<\n<\n<\n1\n\nnew.textproto\n");
+  std::ostringstream out;
+  const auto chosen = tools::ask_for_scenario(in, out, library);
+  ASSERT_TRUE(chosen) << out.str();
+  EXPECT_EQ(chosen->model, "vgg16_torchvision");
+  EXPECT_EQ(chosen->machine, "dgx-a100");
+  EXPECT_EQ(chosen->nodes, 1);
+  EXPECT_EQ(chosen->link, "");
+  EXPECT_EQ(chosen->network, tools::InitOptions().network);
+  EXPECT_EQ(chosen->output, "new.textproto");
+  EXPECT_THAT(out.str(), AllOf(HasSubstr("this is the first question"),
+                               HasSubstr("Number of machines [4]: ")));
+}
+
 }  // namespace
 }  // namespace tutti

@@ -228,35 +228,71 @@ std::string scenario_to_start_from(InitOptions options, const Library& library) 
 
 namespace {
 
+/// A question about one of the options.
+struct Question {
+  std::string text;
+  std::function<std::string()> usual;  ///< returns the answer that an empty line selects
+  std::vector<std::string> names{};    ///< the names that "?" lists
+  /// Stores an answer, and returns ""; for an invalid answer, returns the reason.
+  std::function<std::string(const std::string&)> accept;
+  std::function<bool()> applies = [] { return true; };  ///< false: the question is omitted
+};
+
 /// Asks the user questions on a stream, and reads the answers from another stream.
 class Questions {
  public:
   Questions(std::istream& in, std::ostream& out) : in_(in), out_(out) {}
 
-  /// Asks a question repeatedly until `accept` returns "", which means that the answer is valid.
-  /// Returns nullopt if the input ends.
-  std::optional<std::string> ask(const std::string& question, const std::string& usual,
-                                 const std::vector<std::string>& names,
-                                 const std::function<std::string(const std::string&)>& accept) {
+  /// Asks all questions that apply, until each has a valid answer. "<" returns to the previous
+  /// question. Returns false if the input ends.
+  bool ask(const std::vector<Question>& questions) {
+    out_ << "Press Enter to accept the answer in brackets; < returns to the previous question.\n";
+    std::vector<std::size_t> answered;
+    for (std::size_t i = 0; i < questions.size();) {
+      if (!questions[i].applies()) {
+        ++i;
+        continue;
+      }
+      const auto answer = ask(questions[i]);
+      if (!answer) return false;
+      if (*answer != kBack) {
+        answered.push_back(i++);
+      } else if (answered.empty()) {
+        out_ << "  this is the first question\n";
+      } else {
+        i = answered.back();
+        answered.pop_back();
+      }
+    }
+    return true;
+  }
+
+ private:
+  static constexpr const char* kBack = "<";
+
+  /// Asks a question repeatedly until the answer is valid or kBack. Returns nullopt if the input
+  /// ends.
+  std::optional<std::string> ask(const Question& question) {
     while (true) {
-      out_ << question << " [" << usual << (names.empty() ? "]: " : ", ? lists all]: ")
-           << std::flush;
+      const std::string usual = question.usual();
+      out_ << question.text << " [" << usual
+           << (question.names.empty() ? "]: " : ", ? lists all]: ") << std::flush;
       std::string answer;
       if (!std::getline(in_, answer)) return std::nullopt;
       const std::size_t first = std::min(answer.find_first_not_of(" \t\r"), answer.size());
       answer = answer.substr(first, answer.find_last_not_of(" \t\r") + 1 - first);
       if (answer.empty()) answer = usual;
-      if (answer == "?" && !names.empty()) {
-        for (const std::string& name : names) out_ << "  " << name << '\n';
+      if (answer == kBack) return answer;
+      if (answer == "?" && !question.names.empty()) {
+        for (const std::string& name : question.names) out_ << "  " << name << '\n';
         continue;
       }
-      const std::string wrong = accept(answer);
+      const std::string wrong = question.accept(answer);
       if (wrong.empty()) return answer;
       out_ << "  " << wrong << '\n';
     }
   }
 
- private:
   std::istream& in_;
   std::ostream& out_;
 };
@@ -274,15 +310,28 @@ std::string free_name(const std::string& stem) {
   return name;
 }
 
-/// Returns a function that checks a user's answer. The function accepts the given names, and paths
-/// of files that the library finds.
-auto known_in(const std::vector<std::string>& names, Library::Kind kind, const Library& library) {
-  return [&names, kind, &library](const std::string& answer) -> std::string {
-    if (std::find(names.begin(), names.end(), answer) != names.end() ||
-        library.find(kind, answer, ""))
-      return "";
-    return fmt::format("\"{}\" is neither a name nor a file{}; ? lists the names", answer,
-                       core::did_you_mean(answer, names));
+/// Returns a function that stores a user's answer in `chosen`. The function accepts the names of
+/// this kind, and paths of files that the library finds.
+auto known_in(const Library& library, Library::Kind kind, std::string& chosen) {
+  return [&library, kind, &chosen](const std::string& answer) -> std::string {
+    const std::vector<std::string> names = library.names(kind);
+    if (std::find(names.begin(), names.end(), answer) == names.end() &&
+        !library.find(kind, answer, ""))
+      return fmt::format("\"{}\" is neither a name nor a file{}; ? lists the names", answer,
+                         core::did_you_mean(answer, names));
+    chosen = answer;
+    return "";
+  };
+}
+
+/// Returns a function that stores a user's answer in `chosen`. The function accepts one of `names`.
+auto one_of(std::vector<std::string> names, std::string what, std::string& chosen) {
+  return [names, what, &chosen](const std::string& answer) -> std::string {
+    if (std::find(names.begin(), names.end(), answer) == names.end())
+      return fmt::format("there is no {} \"{}\"{}; ? lists the names", what, answer,
+                         core::did_you_mean(answer, names));
+    chosen = answer;
+    return "";
   };
 }
 
@@ -291,62 +340,46 @@ auto known_in(const std::vector<std::string>& names, Library::Kind kind, const L
 std::optional<InitOptions> ask_for_scenario(std::istream& in, std::ostream& out,
                                             const Library& library) {
   InitOptions chosen;
-  Questions questions(in, out);
-  const auto models = library.names(Library::Kind::kModel);
-  const auto machines = library.names(Library::Kind::kMachine);
-  const auto links = library.names(Library::Kind::kLink);
-  const auto model = questions.ask("Model", chosen.model, models,
-                                   known_in(models, Library::Kind::kModel, library));
-  if (!model) return std::nullopt;
-  chosen.model = *model;
-  const auto machine = questions.ask("Machine", chosen.machine, machines,
-                                     known_in(machines, Library::Kind::kMachine, library));
-  if (!machine) return std::nullopt;
-  chosen.machine = *machine;
-  const auto nodes = questions.ask("Number of machines", fmt::format("{}", chosen.nodes), {},
-                                   [&](const std::string& answer) {
-                                     // Limit the number, because the scenario's field for it has 32
-                                     // bits.
-                                     const auto number = core::whole_number<std::int32_t>(answer);
-                                     if (!number || *number < 1)
-                                       return fmt::format("expected a whole number from 1 to {}",
-                                                          std::numeric_limits<std::int32_t>::max());
-                                     chosen.nodes = *number;
-                                     return std::string();
-                                   });
-  if (!nodes) return std::nullopt;
-  if (chosen.nodes > 1) {
-    const auto network = questions.ask(
-        "Network between the machines", chosen.network, kNetworks, [](const std::string& answer) {
-          return std::find(kNetworks.begin(), kNetworks.end(), answer) != kNetworks.end()
-                     ? std::string()
-                     : fmt::format("there are {}", fmt::join(kNetworks, ", "));
-        });
-    if (!network) return std::nullopt;
-    chosen.network = *network;
-    const auto link = questions.ask("Kind of network link", "edr", links,
-                                    known_in(links, Library::Kind::kLink, library));
-    if (!link) return std::nullopt;
-    chosen.link = *link;
-  }
+  const auto several = [&] { return chosen.nodes > 1; };
+  const auto number_of_nodes = [&](const std::string& answer) -> std::string {
+    // Limit the number, because the scenario's field for it has 32 bits.
+    const auto number = core::whole_number<std::int32_t>(answer);
+    if (!number || *number < 1)
+      return fmt::format("expected a whole number from 1 to {}",
+                         std::numeric_limits<std::int32_t>::max());
+    chosen.nodes = *number;
+    return "";
+  };
+  const auto new_file = [&](const std::string& answer) -> std::string {
+    if (file_exists(answer)) return "this file exists; name another file";
+    chosen.output = answer;
+    return "";
+  };
   const auto algorithms = core::algorithm_names();
-  const auto algorithm = questions.ask(
-      "All-reduce algorithm", usual_algorithm(chosen, library), algorithms,
-      [&](const std::string& answer) {
-        return std::find(algorithms.begin(), algorithms.end(), answer) != algorithms.end()
-                   ? std::string()
-                   : fmt::format("there is no algorithm \"{}\"{}; ? lists the names", answer,
-                                 core::did_you_mean(answer, algorithms));
-      });
-  if (!algorithm) return std::nullopt;
-  chosen.algorithm = *algorithm;
-  const std::string stem = std::filesystem::path(chosen.model).stem().string();
-  const auto output =
-      questions.ask("File to write", free_name(stem), {}, [](const std::string& answer) {
-        return file_exists(answer) ? "this file exists; name another file" : std::string();
-      });
-  if (!output) return std::nullopt;
-  chosen.output = *output;
+  const std::vector<Question> questions{
+      {"Model", [&] { return chosen.model; }, library.names(Library::Kind::kModel),
+       known_in(library, Library::Kind::kModel, chosen.model)},
+      {"Machine", [&] { return chosen.machine; }, library.names(Library::Kind::kMachine),
+       known_in(library, Library::Kind::kMachine, chosen.machine)},
+      {"Number of machines", [&] { return fmt::format("{}", chosen.nodes); }, {}, number_of_nodes},
+      {"Network between the machines", [&] { return chosen.network; }, kNetworks,
+       one_of(kNetworks, "network", chosen.network), several},
+      {"Kind of network link",
+       [&] { return chosen.link.empty() ? std::string("edr") : chosen.link; },
+       library.names(Library::Kind::kLink), known_in(library, Library::Kind::kLink, chosen.link),
+       several},
+      {"All-reduce algorithm", [&] { return usual_algorithm(chosen, library); }, algorithms,
+       one_of(algorithms, "algorithm", chosen.algorithm)},
+      {"File to write",
+       [&] { return free_name(std::filesystem::path(chosen.model).stem().string()); },
+       {},
+       new_file}};
+  if (!Questions(in, out).ask(questions)) return std::nullopt;
+  // The user may have returned to the number of machines after the questions about the network.
+  if (!several()) {
+    chosen.network = InitOptions().network;
+    chosen.link.clear();
+  }
   return chosen;
 }
 

@@ -32,8 +32,8 @@ struct InitOptions {
 };
 
 /// Asks for the most important options, one question per line. Each question has a default: an
-/// empty answer selects the default, and "?" lists the possible names. Repeats a question whose
-/// answer is invalid. Returns nullopt if the input ends.
+/// empty answer selects the default, "?" lists the possible names, and "<" returns to the previous
+/// question. Repeats a question whose answer is invalid. Returns nullopt if the input ends.
 std::optional<InitOptions> ask_for_scenario(std::istream& in, std::ostream& out,
                                             const core::Library& library);
 

@@ -56,6 +56,7 @@ TEST(Quantity, HintsCorrectMisspelledUnits) {
   EXPECT_EQ(quantity_hint("bytes_per_pack", "25mb"), "; did you mean 25MB?");
   EXPECT_EQ(quantity_hint("bytes_per_pack", "1.5mib"), "; did you mean 1.5MiB?");
   EXPECT_EQ(quantity_hint("bandwidth_gb_per_s", "100Gbps"), "; did you mean 100Gbit/s?");
+  EXPECT_EQ(quantity_hint("bandwidth_gb_per_s", "100Gb/s"), "; did you mean 100Gbit/s?");
   EXPECT_EQ(quantity_hint("bandwidth_gb_per_s", "25gb/s"), "; did you mean 25GB/s?");
   EXPECT_EQ(quantity_hint("bandwidth_gb_per_s", "25mb"),
             "; write a rate, such as 25GB/s or 200Gbit/s");

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import html
 import os
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Iterator, Mapping, Optional, Union
 
 from . import _core
-from ._display import rows_html, show_time
+from ._display import rows_html, show_distinct, show_time
 from .commands import file_name
 from .errors import Problem, RequestError
 from .table import Table
@@ -65,6 +66,19 @@ class Plan(Report):
 
 class Explanation(Report):
     """The explanation of a step time."""
+
+    def _repr_html_(self) -> str:
+        report = self.report
+        # The step time of a change is compared with the time of the scenario.
+        changes = report["what_if"]
+        now, *times = show_distinct([report["step_time_us"], *(one["step_time_us"] for one in changes)])
+        rows = [("step time", now), ("computation", show_time(report["computation_us"])),
+                ("exposed communication", show_time(report["exposed_communication_us"])),
+                ("lower bound", show_time(report["lower_bound"]["step_us"]))]
+        path = "".join(f"<li>{html.escape(part)}</li>" for part in report["critical_path_in_words"])
+        helpful = [(show_time(one["saves_us"]), time, one["what"]) for one, time in zip(changes, times)]
+        return (rows_html(["", ""], rows) + f"<p>critical path of the last step</p><ul>{path}</ul>"
+                + rows_html(["saves", "step time", "change"], helpful[:10], len(helpful) - 10))
 
 
 class Perf(Report):

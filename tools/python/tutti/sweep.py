@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import html
 import os
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Mapping, Optional, Union
 
 from . import _core
-from ._display import rows_html, show_time
+from ._display import rows_html, show_distinct, show_setting
 from .commands import file_name
 from .result import Report
 from .table import Table
@@ -85,19 +86,25 @@ class Sweep:
             fields = [field for field in self.fields if field != "run.seed"]
             settings = self.over_seeds()
             statistics = ("median", "lower_quartile", "upper_quartile")
-            shown = [
-                (row["seeds"], *(show_time(row[f"{s}_us"]) for s in statistics), *(row[f] for f in fields))
-                for row in settings[:10]
-            ]
+            shown = [[row["seeds"]] for row in settings[:10]]
+            for one in statistics:
+                for cells, time in zip(shown, show_distinct(row[f"{one}_us"] for row in settings[:10])):
+                    cells.append(time)
+            for cells, row in zip(shown, settings):
+                cells += [show_setting(field, row[field]) for field in fields]
             return rows_html(["seeds", "median", "q1", "q3", *fields], shown, len(settings) - 10)
         times = self.points["step_time_us"]
         exposed = self.points["exposed_communication_us"]
         order = sorted((i for i in range(len(times)) if times[i] == times[i]), key=lambda i: float(times[i]))
+        order, more = order[:10], len(order) - 10
+        settings_of = [[show_setting(f, self.points[f][i]) for f in self.fields] for i in order]
         rows = [
-            (show_time(times[i]), show_time(exposed[i]), *(self.points[f][i] for f in self.fields))
-            for i in order[:10]
+            [time, waiting, *settings]
+            for time, waiting, settings in zip(
+                show_distinct(times[i] for i in order), show_distinct(exposed[i] for i in order), settings_of
+            )
         ]
-        return rows_html(["step time", "exposed", *self.fields], rows, len(order) - 10)
+        return rows_html(["step time", "exposed", *self.fields], rows, more)
 
 
 def _restore_sweep(content: bytes, path: str) -> Sweep:
@@ -142,8 +149,10 @@ class Tuning(Report):
         return scenario
 
     def _repr_html_(self) -> str:
-        rows = [("now", show_time(self.report["now"]["step_time_us"]))]
-        if "best" in self.report:
-            rows.append(("best", show_time(self.report["best"]["step_time_us"])))
-        rows += list(self.best_settings.items())
-        return rows_html(["", ""], rows) + f"<p>{self.report['advice']['why']}</p>"
+        names = [name for name in ("now", "best") if name in self.report]
+        times = show_distinct(self.report[name]["step_time_us"] for name in names)
+        rows = list(zip(names, times))
+        rows += [(field, show_setting(field, value) or "not set") for field, value in self.best_settings.items()]
+        advice = "change to the best settings" if self.change else "keep the current settings"
+        why = html.escape(self.report["advice"]["why"])
+        return rows_html(["", ""], rows) + f"<p>recommended: {advice}; {why}</p>"

@@ -6,11 +6,13 @@
 #include "tools/tutti/options/complete.h"
 
 #include <algorithm>
-#include <charconv>
+#include <optional>
 
+#include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include "core/edit/schema.h"
+#include "core/explore/strategy_selection.h"
 #include "core/strategy/algorithm.h"
 #include "core/strategy/strategy.h"
 #include "tools/tutti/completion/scripts.h"
@@ -50,9 +52,15 @@ void keep(Completions& completions, const std::string& written) {
                 [&](const Candidate& c) { return !c.word.starts_with(written); });
 }
 
-std::vector<std::string> algorithms(const Library& library, bool custom) {
-  return custom ? library.names(Library::Kind::kAlgorithm) : core::algorithm_names();
+/// Offers files with these endings as the part of the word after `before`.
+void offer_files(Completions& to, const std::string& before, std::vector<std::string> endings) {
+  to.files = true;
+  to.endings = std::move(endings);
+  to.before_file = before.size();
 }
+
+/// The endings of files with algorithms.
+const std::vector<std::string> kAlgorithmFiles{"tutti-algorithm", "xml", "json"};
 
 /// Adds the possible values of a field to the completions.
 void complete_value(Completions& to, const FieldType& field, const std::string& before,
@@ -60,15 +68,28 @@ void complete_value(Completions& to, const FieldType& field, const std::string& 
   for (const FieldType::Choice& choice : field.choices)
     to.candidates.push_back({before + choice.name, first_line(choice.help)});
   if (field.kind == FieldType::Kind::kYesNo) offer(to, before, {"true", "false"});
-  const std::string& name = field.full_name;
-  if (name == "tutti.proto.Workers.machine")
-    offer(to, before, library.names(Library::Kind::kMachine));
-  if (name == "tutti.proto.Network.link") offer(to, before, library.names(Library::Kind::kLink));
-  if (name == "tutti.proto.Workload.model") offer(to, before, library.names(Library::Kind::kModel));
-  if (name == "tutti.proto.Workload.layer_times")
-    offer(to, before, library.names(Library::Kind::kLayerTimes));
-  if (field.name == "algorithm") offer(to, before, algorithms(library, false));
-  if (name == "tutti.proto.Custom.file") offer(to, before, algorithms(library, true));
+  if (field.name == "algorithm") offer(to, before, core::algorithm_names());
+  // The fields whose value is the name of a shipped file, or the path of another file.
+  struct FileField {
+    const char* name;
+    std::optional<Library::Kind> shipped;
+    std::vector<std::string> endings;
+  };
+  static const std::vector<FileField> kFileFields{
+      {"tutti.proto.Workers.machine", Library::Kind::kMachine, {"textproto", "json"}},
+      {"tutti.proto.Network.link", Library::Kind::kLink, {"textproto"}},
+      {"tutti.proto.Workload.model", Library::Kind::kModel, {"csv", "json"}},
+      {"tutti.proto.Workload.layer_times", Library::Kind::kLayerTimes, {"csv"}},
+      {"tutti.proto.Custom.file", Library::Kind::kAlgorithm, kAlgorithmFiles},
+      {"tutti.proto.Cluster.file", std::nullopt, {"textproto"}},
+      {"tutti.proto.Cluster.calibration", std::nullopt, {"calibration"}},
+      {"tutti.proto.Nccl.tuner_file", std::nullopt, {"csv", "conf", "txt"}},
+  };
+  for (const FileField& one : kFileFields) {
+    if (field.full_name != one.name) continue;
+    if (one.shipped) offer(to, before, library.names(*one.shipped));
+    offer_files(to, before, one.endings);
+  }
 }
 
 /// Completes the path of a field, such as "strategy.tensorflow.x", and the value after '='. If
@@ -91,7 +112,13 @@ void complete_field(Completions& to, const std::string& written, bool with_value
     if (field == nullptr || !with_value) return;
     const std::size_t comma = several ? written.rfind(',') : std::string::npos;
     const std::size_t from = comma == std::string::npos || comma < equals ? equals : comma;
-    complete_value(to, *field, written.substr(0, from + 1), library);
+    const std::string before = written.substr(0, from + 1);
+    // With --over strategy=…, the values are names of algorithms and of frameworks.
+    if (several && path == "strategy") {
+      offer(to, before, core::algorithm_names());
+      offer(to, before, core::framework_names());
+    }
+    complete_value(to, *field, before, library);
     return;
   }
   for (const FieldType& field : message->fields) {
@@ -100,25 +127,44 @@ void complete_field(Completions& to, const std::string& written, bool with_value
   }
 }
 
+/// Adds the commands of `app` to the completions.
+void offer_commands(Completions& to, const CLI::App& app) {
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    if (!command->get_group().empty())
+      to.candidates.push_back({command->get_name(), first_line(command->get_description())});
+  }
+}
+
 void complete_value(Completions& to, const OptionValue& value, const std::string& written,
-                    const Library& library) {
+                    const CLI::App& app, const Library& library) {
   switch (value.kind) {
     case Kind::kText:
     case Kind::kNumber: return;
-    case Kind::kChoice: return offer(to, "", value.choices);
-    case Kind::kFile: to.files = true, to.endings = value.choices; return;
+    case Kind::kChoice:
+      offer(to, "", value.choices);
+      // Other names would be listed next to names that mean the same, so they need a beginning.
+      if (!written.empty()) offer(to, "", value.other_names);
+      return;
+    case Kind::kFile: return offer_files(to, "", value.choices);
     case Kind::kFolder: to.folders = true; return;
     case Kind::kMachine:
       // A machine can also be given as a file of the user.
-      to.files = true, to.endings = {"textproto", "json"};
+      offer_files(to, "", {"textproto", "json"});
       return offer(to, "", library.names(Library::Kind::kMachine));
     case Kind::kModel:
-      to.files = true, to.endings = {"csv", "json"};
+      offer_files(to, "", {"csv", "json"});
       return offer(to, "", library.names(Library::Kind::kModel));
     case Kind::kLink:
-      to.files = true, to.endings = {"textproto"};
+      offer_files(to, "", {"textproto"});
       return offer(to, "", library.names(Library::Kind::kLink));
-    case Kind::kAlgorithm: return offer(to, "", algorithms(library, false));
+    case Kind::kAlgorithm: return offer(to, "", core::algorithm_names());
+    case Kind::kAlgorithms: {
+      const std::string before = written.substr(0, written.rfind(',') + 1);
+      offer_files(to, before, kAlgorithmFiles);
+      offer(to, before, core::algorithm_names());
+      return offer(to, before, library.names(Library::Kind::kAlgorithm));
+    }
+    case Kind::kCommand: return offer_commands(to, app);
     case Kind::kField: return complete_field(to, written, false, false, library);
     case Kind::kSetting: return complete_field(to, written, true, false, library);
     case Kind::kFieldValues: return complete_field(to, written, true, true, library);
@@ -193,10 +239,17 @@ Completions complete(const CLI::App& app, const std::vector<std::string>& words,
                      const core::Library& library) {
   Completions found;
   const std::string written = words.empty() ? "" : words.back();
+  // "tutti help COMMAND" prints the help text of a command.
+  if (words.size() == 2 && words.front() == "help") {
+    offer_commands(found, app);
+    keep(found, written);
+    return found;
+  }
   const WordPosition place = place_of(app, words);
   const CLI::App& command = *place.command;
   const auto value_of_option = [&](const CLI::Option& option, const std::string& value) {
-    if (const auto kind = value_of(command, option)) complete_value(found, *kind, value, library);
+    if (const auto kind = value_of(command, option))
+      complete_value(found, *kind, value, app, library);
   };
   if (place.waiting != nullptr) {
     value_of_option(*place.waiting, written);
@@ -207,6 +260,7 @@ Completions complete(const CLI::App& app, const std::vector<std::string>& words,
       written.starts_with("--") && equals != std::string::npos) {
     if (const CLI::Option* const option = find_option(command, written.substr(0, equals))) {
       value_of_option(*option, written.substr(equals + 1));
+      found.before_file += equals + 1;
       for (Candidate& candidate : found.candidates)
         candidate.word = written.substr(0, equals + 1) + candidate.word;
     }
@@ -222,18 +276,9 @@ Completions complete(const CLI::App& app, const std::vector<std::string>& words,
     keep(found, written);
     return found;
   }
-  if (place.arguments == 0) {
-    for (const CLI::App* next : command.get_subcommands([](const CLI::App*) { return true; })) {
-      if (!next->get_group().empty())
-        found.candidates.push_back({next->get_name(), first_line(next->get_description())});
-    }
-  }
+  if (place.arguments == 0) offer_commands(found, command);
   if (command_name(command) == "view") {
-    found.files = true;
-    found.endings = {"tutti", "textproto", "sweep"};
-  } else if (command_name(command) == "manual") {
-    for (const CLI::App* next : app.get_subcommands([](const CLI::App*) { return true; }))
-      found.candidates.push_back({next->get_name(), first_line(next->get_description())});
+    offer_files(found, "", {"tutti", "textproto", "sweep"});
   } else if (const CLI::Option* const option = argument(command, place.arguments)) {
     value_of_option(*option, written);
   }
@@ -243,6 +288,7 @@ Completions complete(const CLI::App& app, const std::vector<std::string>& words,
 
 std::string to_text(const Completions& completions) {
   std::string text = completions.folders ? "folders" : completions.files ? "files" : "words";
+  if (completions.files || completions.folders) text += fmt::format(" {}", completions.before_file);
   if (completions.files) {
     for (const std::string& ending : completions.endings) text += " " + ending;
   }

@@ -22,14 +22,18 @@ struct Completions {
   bool files = false;
   bool folders = false;  ///< true: offer folders only
   std::vector<std::string> endings;
+  /// The number of characters of the word that precede the name of the file or folder, such as 6 in
+  /// "--log=a.txt".
+  std::size_t before_file = 0;
 };
 
 /// Completes the last of `words`. `words`: the words after the program's name, up to the cursor.
 Completions complete(const CLI::App& app, const std::vector<std::string>& words,
                      const core::Library& library);
 
-/// Returns completions in the format that the scripts from completion_script() read: a line "files
-/// ENDING…", "folders" or "words", then one line per candidate, with its help text after a tab.
+/// Returns completions in the format that the scripts from completion_script() read. The first line
+/// is "files N ENDING…", "folders N" or "words", where N is `before_file`. One line for each
+/// candidate follows, with its help text after a tab.
 std::string to_text(const Completions& completions);
 
 /// Returns the script that adds the program's completion to a shell. REQUIRES: `shell` is "bash",

@@ -25,6 +25,8 @@ struct OptionValue {
     kModel,
     kLink,
     kAlgorithm,
+    kAlgorithms,   ///< algorithms or files of algorithms, separated by commas
+    kCommand,      ///< a command of this program
     kField,        ///< the path of a scenario's field
     kSetting,      ///< FIELD=VALUE
     kFieldValues,  ///< FIELD=VALUES, with several values
@@ -33,6 +35,8 @@ struct OptionValue {
   std::string placeholder;
   std::vector<std::string> choices{};
   bool written = false;  ///< for kFile: true if the command writes the file, false if it reads it
+  std::vector<std::string> other_names{};  ///< for kChoice: other names of choices, which are
+                                           ///< completed, but not in the placeholder
 };
 
 /// Returns true if the option takes a value; false for flags.
