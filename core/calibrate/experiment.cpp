@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <map>
-#include <ranges>
 #include <utility>
 
 #include <fmt/ranges.h>
@@ -198,10 +197,13 @@ class Logs {
       experiments_.notes.push_back(fmt::format(
           "{} measured times were ignored, because the results of their collectives were wrong",
           wrong_rows_));
-    if (!types_.empty())
+    if (!types_.empty()) {
+      std::vector<std::string_view> names;
+      for (const auto& [type, where] : types_) names.push_back(type);
       experiments_.notes.push_back(
           fmt::format("rows of data types that Tutti does not reduce were ignored: {}",
-                      fmt::join(types_ | std::views::keys, ", ")));
+                      fmt::join(names, ", ")));
+    }
     if (has_chars_)
       experiments_.notes.emplace_back(
           "a log has reductions of characters (MPI_CHAR); they are simulated as reductions of "
