@@ -39,6 +39,7 @@ struct Transfer {
   /// result is 1 if the message has left its sender but has not been received. REQUIRES: sent ≤ t <
   /// taken.
   [[nodiscard]] double progress(core::Time t) const;
+  bool operator==(const Transfer&) const = default;
   [[nodiscard]] bool waits(core::Time t) const {
     return (t >= sent && t < moves) || (t >= left && t < awaited);
   }
