@@ -81,8 +81,9 @@ class LaneSteps {
   /// For each span, the sender's row, the sender's index relative to the index of the span, and the
   /// bytes of the message. Spans that receive nothing repeat the values of the span before.
   PackedNumbers peers_, peer_shifts_, bytes_;
-  Step last_;                               ///< the last step that received a message
-  std::map<Key, std::int64_t> last_index_;  ///< of each collective; only while steps are added
+  Step last_;  ///< the last step that received a message
+  /// The last index of each collective. Empty unless steps are being added.
+  std::map<Key, std::int64_t> last_index_;
 };
 
 }  // namespace tutti::gui
