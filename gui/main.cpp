@@ -183,7 +183,10 @@ int write_screenshot(QApplication& app, tutti::gui::MainWindow& window,
 int show_window(QApplication& app, tutti::gui::MainWindow& window,
                 const tutti::gui::Options& options) {
   if (options.file.isEmpty())
-    QTimer::singleShot(0, &window, [&window] { window.offer_recovery(); });
+    QTimer::singleShot(0, &window, [&window] {
+      window.offer_recovery();
+      window.offer_session();
+    });
   // A program that started the window waits until the file is open, and shows the error if there is
   // one.
   if (options.opened_fd >= 0) {

@@ -165,8 +165,8 @@ class TimelineOfRun {
     info.steps = std::max<std::int64_t>(1, static_cast<std::int64_t>(step_of_number_.size()));
     info.replicas =
         std::max<std::int64_t>(run_.world_size, static_cast<std::int64_t>(run_.ranks.size()));
-    info.cluster =
-        fmt::format("{} GPUs{}{}", info.replicas, run_.gpu.empty() ? "" : ", ", run_.gpu);
+    info.cluster = fmt::format("{} GPU{}{}{}", info.replicas, info.replicas == 1 ? "" : "s",
+                               run_.gpu.empty() ? "" : ", ", run_.gpu);
     info.workload = model_.gradients.empty() ? "measured"
                                              : fmt::format("{} gradients", model_.gradients.size());
     info.strategy = strategy_text();

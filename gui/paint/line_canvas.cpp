@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "gui/paint/utilisation.h"
 #include "gui/traffic/link_load.h"
 
 namespace tutti::gui {
@@ -65,7 +66,7 @@ void LineCanvas::line(const Line& line, std::size_t number) {
     case Line::Kind::kError: return errors(scene_.trace.differences()[line.number]);
     case Line::Kind::kLink: return load(scene_.trace.sides()[line.side].links[line.number]);
     case Line::Kind::kCounter:
-      if (scene_.traffic) counter(*counters_of(*scene_.traffic)[line.number].counter);
+      if (scene_.traffic) counter(counters_of(*scene_.traffic, scene_.range)[line.number]);
       return;
     default:
       if (!line.open) utilisation(line);
@@ -194,15 +195,15 @@ void LineCanvas::load(const core::LinkRecord& link) {
 
 /// Draws the counter's maximum at each pixel, so that no peak is lost. The scale is such that the
 /// counter's maximum over the run has the full height of the line.
-void LineCanvas::counter(const Counter& counter) {
+void LineCanvas::counter(const NamedCounter& counter) {
   const int room = height_ - 2 * device(kGap);
   const Pixel edge = blend(scene_.theme.load, scene_.theme.text, 0.4);
-  for (int x = 0; x < size_.width() && counter.peak() > 0; ++x) {
+  for (int x = 0; x < size_.width() && counter.peak > 0; ++x) {
     const Time from = time_at(scene_.range, x, size_.width()),
                to = time_at(scene_.range, x + 1, size_.width());
-    const std::int64_t most = counter.most(from, to);
+    const std::int64_t most = counter.counter->most(from, to);
     if (most <= 0) continue;
-    const double share = static_cast<double>(most) / static_cast<double>(counter.peak());
+    const double share = static_cast<double>(most) / static_cast<double>(counter.peak);
     const int lines = std::max(1, static_cast<int>(std::lround(share * room)));
     fill(x, x + 1, height_ - lines, height_, scene_.theme.load);
     fill(x, x + 1, height_ - lines, height_ - lines + device(1), edge);
@@ -230,11 +231,10 @@ void LineCanvas::utilisation(const Line& group, std::size_t side, int top, int b
         (group.kind != Line::Kind::kLanes && row.track.kind != core::TrackKind::kCompute))
       continue;
     ++counted;
-    const std::vector<Column>& columns = raster_.columns_of(row.spans);
-    for (std::size_t x = 0; x < sums.size(); ++x) sums[x] += columns[x].filled;
+    add_busy_shares(row, scene_.range, raster_, sums);
   }
   for (std::size_t x = 0; x < sums.size() && counted > 0; ++x) {
-    const double share = sums[x] / (static_cast<double>(counted) * Column::kFull);
+    const double share = sums[x] / counted;
     if (share <= 0) continue;
     const int lines = std::max(1, static_cast<int>(std::lround(share * (bottom - top))));
     const int at = static_cast<int>(x);

@@ -38,7 +38,7 @@ class LineCanvas {
   void path(const Side& side);
   void errors(const DifferenceRow& row);
   void load(const core::LinkRecord& link);
-  void counter(const Counter& counter);
+  void counter(const NamedCounter& counter);
   void utilisation(const Line& group);
   /// Paints the utilisation of one side into the pixel rows `top` to `bottom` - 1 of the line.
   void utilisation(const Line& group, std::size_t side, int top, int bottom);

@@ -16,7 +16,7 @@ constexpr Qt::Alignment kLeft = Qt::AlignVCenter | Qt::AlignLeft,
 
 /// Returns a text with the counter's maximum over the run, such as "peak 12.3 MB".
 std::string most_of(const NamedCounter& counter) {
-  const std::int64_t peak = counter.counter->peak();
+  const std::int64_t peak = counter.peak;
   if (counter.bytes) return "peak " + core::show(core::Bytes(peak));
   return fmt::format("peak {} message{}", peak, peak == 1 ? "" : "s");
 }
@@ -88,10 +88,10 @@ class NamePainter {
 
   /// Paints the maximum of the counter in the lower half of the line. Returns the upper half.
   QRect counter(const Line& line, const QRect& text) {
-    texts_.draw(
-        painter_, text.adjusted(0, line.height / 2, 0, -1),
-        scene_.traffic ? most_of(counters_of(*scene_.traffic)[line.number]) : "not computed yet",
-        colour(scene_.theme.faint_text), kLeft);
+    texts_.draw(painter_, text.adjusted(0, line.height / 2, 0, -1),
+                scene_.traffic ? most_of(counters_of(*scene_.traffic, scene_.range)[line.number])
+                               : "not computed yet",
+                colour(scene_.theme.faint_text), kLeft);
     return {text.left(), text.top(), text.width(), line.height / 2 + 1};
   }
 

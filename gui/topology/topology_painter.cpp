@@ -268,7 +268,7 @@ class TopologyPainter {
     if (scene_.moment.flights.size() > kFewFlights) return boxes;
     const double radius = kDot * flight_unit();
     for (const TopologyMoment::Flight& flight : scene_.moment.flights) {
-      if (!flight.of_pack || flight.transfer->bytes.count() == 0) continue;
+      if (!flight.of_pack || flight.transfer.bytes.count() == 0) continue;
       const QPointF at = place_of(flight, 0.6 * radius);
       boxes.emplace_back(at.x() - radius, at.y() - radius, 2 * radius, 2 * radius);
     }
@@ -286,7 +286,7 @@ class TopologyPainter {
     // Draw the messages of the selected pack last, above all other messages.
     for (const bool of_pack : {false, true}) {
       for (const TopologyMoment::Flight& flight : scene_.moment.flights) {
-        if (flight.of_pack != of_pack || flight.transfer->bytes.count() == 0) continue;
+        if (flight.of_pack != of_pack || flight.transfer.bytes.count() == 0) continue;
         const bool named = of_pack && few;
         const double radius = kDot * unit * (named ? 1 : 0.55);
         const QPointF at = place_of(flight, named ? 0.6 * radius : 0);

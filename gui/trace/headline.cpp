@@ -51,11 +51,12 @@ void add_times(const Trace& trace, const core::Summary& summary,
                                  show(step->communication))});
   const Time bound = trace.run().step_bound;
   if (bound > Time()) {
-    figures.push_back({"lower bound", show(bound),
-                       fmt::format("step = {:.2f} ×", static_cast<double>(step->time.count()) /
-                                                          static_cast<double>(bound.count())),
-                       "The lower bound of the step time for any algorithm and any packing, "
-                       "computed from the parameters of the scenario."});
+    figures.push_back(
+        {"lower bound", show(bound),
+         fmt::format("step is {:.2f} × this",
+                     static_cast<double>(step->time.count()) / static_cast<double>(bound.count())),
+         "The lower bound of the step time for any algorithm and any packing, "
+         "computed from the parameters of the scenario."});
   }
 }
 

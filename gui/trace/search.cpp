@@ -186,8 +186,9 @@ void Query::narrow_down(const std::string& word, const Trace& trace, bool layer)
   };
   Naming best = Naming::kNot;
   for (const Side& side : trace.sides()) best = std::max(best, best_naming(side.run, word));
-  const bool row_word =
-      !layer && (best == Naming::kNot || std::ranges::any_of(trace.rows(), has_word));
+  const bool is_in_rows = std::ranges::any_of(trace.rows(), has_word);
+  const bool row_word = !layer && (best == Naming::kNot || is_in_rows);
+  if (best == Naming::kNot && (layer || !is_in_rows) && unknown_word_.empty()) unknown_word_ = word;
   if (row_word) return row_words_.push_back(word);
   std::vector<Concerned>& of_sides = named_.emplace_back();
   // A word that is the name of nothing in the trace matches no span.

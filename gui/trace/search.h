@@ -26,6 +26,9 @@ class Query {
   static std::string lasting(core::Time at_least, core::Time less_than);
 
   [[nodiscard]] bool empty() const { return empty_; }
+  /// Returns the first word that has no meaning in the trace, so that no span matches; empty if
+  /// every word has a meaning.
+  [[nodiscard]] const std::string& unknown_word() const { return unknown_word_; }
   [[nodiscard]] bool takes_row(const Trace::Row& row) const;
   [[nodiscard]] bool takes(const Trace::Row& row, SpanRow::Index i) const {
     const SpanRow& spans = row.spans;
@@ -44,6 +47,7 @@ class Query {
   core::Time at_least_;
   core::Time less_than_ = core::kNever;
   std::vector<std::string> row_words_;
+  std::string unknown_word_;
   std::vector<std::vector<Concerned>> named_;  ///< indexed by word of the search term, then by side
 };
 

@@ -14,6 +14,8 @@ namespace {
 constexpr int kBackward =
     core::SpanKind::kFirstCompute + static_cast<int>(core::ComputeKind::kBackward);
 constexpr std::int64_t kMaxLayers = 1'000'000'000;
+/// A wait of less than this part of its span is too short to be visible in a picture.
+constexpr std::int64_t kVisibleWait = 255;
 
 template <class T>
 std::size_t bytes_of(const std::vector<T>& v) {
@@ -26,8 +28,6 @@ void SpanRow::reserve(std::size_t spans) {
   starts_->reserve(spans);
   columns_->sums.reserve(spans + 1);
   columns_->kinds.reserve(spans);
-  columns_->waits.reserve(spans);
-  columns_->packs.reserve(spans);
 }
 
 void SpanRow::add(const core::Span& span) {
@@ -37,10 +37,9 @@ void SpanRow::add(const core::Span& span) {
   starts_->push_back(start);
   columns_->sums.push_back(columns_->sums.back() + (end - start));
   columns_->kinds.push_back(static_cast<std::uint8_t>(span.kind));
-  const double waits =
-      end > start ? static_cast<double>(span.wait.count()) / static_cast<double>(end - start) : 0;
-  columns_->waits.push_back(static_cast<std::uint8_t>(255 * std::clamp(waits, 0.0, 1.0)));
-  columns_->has_waits = columns_->has_waits || columns_->waits.back() > 0;
+  const std::int64_t wait = std::clamp<std::int64_t>(span.wait.count(), 0, end - start);
+  columns_->waits.push_back(wait);
+  columns_->has_waits = columns_->has_waits || wait > (end - start) / kVisibleWait;
   auto& times = columns_->kind_times;
   const int kind = columns_->kinds.back();
   auto sum =
@@ -51,12 +50,13 @@ void SpanRow::add(const core::Span& span) {
   // than -1.
   const bool has_layer =
       span.kind == kBackward && span.pack < 0 && span.index >= 0 && span.index < kMaxLayers;
-  columns_->packs.push_back(has_layer ? kFirstLayer - static_cast<std::int32_t>(span.index)
-                                      : span.pack);
+  columns_->packs.push_back(has_layer ? kFirstLayer - span.index : span.pack);
 }
 
 void SpanRow::finish() {
   starts_->finish();
+  columns_->waits.shrink_to_fit();
+  columns_->packs.shrink_to_fit();
   columns_->longest.build(columns_->sums, columns_->kinds);
 }
 
@@ -114,8 +114,8 @@ std::optional<SpanRow> SpanRow::moved(const Shifts& shifts) const {
 
 std::size_t SpanRow::memory() const {
   std::size_t bytes = starts_->memory() + columns_->longest.memory() + bytes_of(columns_->sums) +
-                      bytes_of(columns_->kinds) + bytes_of(columns_->waits) +
-                      bytes_of(columns_->packs);
+                      bytes_of(columns_->kinds) + columns_->waits.memory() +
+                      columns_->packs.memory();
   return bytes;
 }
 

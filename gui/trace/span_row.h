@@ -11,6 +11,7 @@
 
 #include "core/timeline/timeline.h"
 #include "gui/trace/longest_spans.h"
+#include "gui/trace/packed_numbers.h"
 #include "gui/trace/sorted_times.h"
 
 namespace tutti::gui {
@@ -22,8 +23,9 @@ namespace tutti::gui {
 ///   busy(from, to)      the part of the pixel's time that spans cover, by sums of durations
 ///   longest(first, end) the span whose colour the pixel gets (longest_spans.h)
 ///
-/// Copies share their data. A span takes 22 bytes, plus 1.6 bytes in the search structures, so ten
-/// million spans take 236 MB. All other data of a span stays in the file.
+/// Copies share their data. A span takes 17 bytes, 1.6 bytes in the search structures, and the bits
+/// of its pack and its waiting time (packed_numbers.h), at most 5 bytes for a wait of one second.
+/// All other data of a span stays in the file.
 class SpanRow {
  public:
   using Index = SortedTimes::Index;
@@ -44,25 +46,23 @@ class SpanRow {
   }
   [[nodiscard]] core::Time end(Index i) const { return start(i) + duration(i); }
   [[nodiscard]] int kind(Index i) const { return columns_->kinds[i]; }
-  /// Returns the time for which the span waits before it works, rounded down to a multiple of 1/255
-  /// of its duration.
-  [[nodiscard]] core::Time wait(Index i) const {
-    const std::int64_t whole = duration(i).count(), share = columns_->waits[i];
-    return core::Time(whole / 255 * share + whole % 255 * share / 255);
-  }
+  /// Returns the time for which the span waits before it works, at most its duration.
+  [[nodiscard]] core::Time wait(Index i) const { return core::Time(columns_->waits[i]); }
   /// Returns the span's pack; -1 if it has none.
-  [[nodiscard]] std::int32_t pack(Index i) const { return std::max(-1, columns_->packs[i]); }
+  [[nodiscard]] std::int32_t pack(Index i) const {
+    return static_cast<std::int32_t>(std::max<std::int64_t>(-1, columns_->packs[i]));
+  }
   /// Returns the index of the layer at which a part of the backward pass ends; -1 if the span is
   /// not a part of the backward pass.
   [[nodiscard]] std::int32_t layer(Index i) const {
-    return std::max(-1, kFirstLayer - columns_->packs[i]);
+    return static_cast<std::int32_t>(std::max<std::int64_t>(-1, kFirstLayer - columns_->packs[i]));
   }
 
   /// Returns the kinds of the row's spans, each with the sum of their durations.
   [[nodiscard]] const std::vector<std::pair<int, core::Time>>& kind_times() const {
     return columns_->kind_times;
   }
-  /// Returns true if some spans wait.
+  /// Returns true if some spans wait for a visible part of their duration.
   [[nodiscard]] bool has_waits() const { return columns_->has_waits; }
 
   /// Returns the part of the time [from, to) that spans cover.
@@ -99,15 +99,15 @@ class SpanRow {
   [[nodiscard]] std::size_t memory() const;
 
  private:
-  static constexpr std::int32_t kFirstLayer = -2;
+  static constexpr std::int64_t kFirstLayer = -2;
   struct Columns {
     /// sums[i] is the sum of the durations of spans 0 … i - 1.
     std::vector<std::int64_t> sums{0};
     std::vector<std::uint8_t> kinds;
-    std::vector<std::uint8_t> waits;  ///< the waiting time in 255ths of the duration
+    PackedNumbers waits;
     /// The pack of each span; -1: none. Values of kFirstLayer and below encode the layer of a span
     /// that has no pack.
-    std::vector<std::int32_t> packs;
+    PackedNumbers packs;
     LongestSpans longest;
     std::vector<std::pair<int, core::Time>> kind_times;  ///< total time of each kind, in the order
                                                          ///< in which the kinds first occur

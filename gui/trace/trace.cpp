@@ -19,6 +19,7 @@
 
 #include <fmt/format.h>
 
+#include "core/plan/compute_kind.h"
 #include "core/scenario/run_info.h"
 #include "gui/trace/guarded.h"
 
@@ -161,6 +162,7 @@ void Trace::measure() {
   }
   if (sides_.size() == 1) measure_recorded();
   measure_kinds();
+  find_idle_times();
   on_path_ = parts_on_path(sides_, rows_);
 }
 
@@ -182,6 +184,29 @@ void Trace::measure_kinds() {
   }
   for (const auto& [kind, time] : times) kinds_.push_back(kind);
   std::stable_sort(kinds_.begin(), kinds_.end(), [&](int a, int b) { return times[a] > times[b]; });
+}
+
+/// Imported traces have spans for the times in which a GPU waits for its host.
+void Trace::find_idle_times() {
+  constexpr int kIdle =
+      core::SpanKind::kFirstCompute + static_cast<int>(core::ComputeKind::kHostGap);
+  for (Row& row : rows_) {
+    const auto& kinds = row.spans.kind_times();
+    if (std::none_of(kinds.begin(), kinds.end(),
+                     [](const auto& kind) { return kind.first == kIdle; }))
+      continue;
+    auto idle = std::make_shared<SpanRow>();
+    for (SpanRow::Index i = 0; i < row.spans.size(); ++i) {
+      if (row.spans.kind(i) != kIdle) continue;
+      Span span;
+      span.start = row.spans.start(i);
+      span.duration = row.spans.duration(i);
+      span.kind = kIdle;
+      idle->add(span);
+    }
+    idle->finish();
+    row.idle = std::move(idle);
+  }
 }
 
 void Trace::list_rows() {

@@ -127,6 +127,8 @@ class Trace {
     std::string timeline{};  ///< the name of the row's side
     /// For each training step, the index of its first span in this row, and the number of the step.
     std::vector<std::pair<SpanRow::Index, std::int32_t>> steps{};
+    /// The spans in which the device is idle because of its host; null: none.
+    std::shared_ptr<const SpanRow> idle{};
   };
 
   /// Reads a file. Damaged blocks of spans are omitted, and damage() describes them. ERRORS: the
@@ -221,6 +223,7 @@ class Trace {
   void measure();
   void measure_recorded();
   void measure_kinds();
+  void find_idle_times();
   /// Returns an error that says why a block could not be read: if the file has changed, this is the
   /// reason; otherwise, the reason is `error`.
   [[nodiscard]] core::Error why_not_read(const core::Error& error) const;

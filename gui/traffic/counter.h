@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/base/units.h"
+#include "gui/trace/time_range.h"
 
 namespace tutti::gui {
 
@@ -28,8 +29,14 @@ class Counter {
   /// Returns the maximum over the run, at least 0.
   [[nodiscard]] std::int64_t peak() const { return peak_; }
   [[nodiscard]] std::size_t changes() const { return times_.size(); }
+  /// Returns the number of changes in [from, to).
+  [[nodiscard]] std::size_t changes(core::Time from, core::Time to) const;
+  /// Returns the memory in use, in bytes.
+  [[nodiscard]] std::size_t memory() const { return times_.capacity() * 17; }
 
  private:
+  friend class MergedCounter;
+  void build_maxima();
   /// Returns the index of the first change after `t`.
   [[nodiscard]] std::size_t after(core::Time t) const;
 
@@ -39,6 +46,30 @@ class Counter {
   /// of highest_[0], and so on.
   std::vector<std::vector<std::int64_t>> highest_;
   std::int64_t peak_ = 0;
+};
+
+/// Builds a counter that has few values, from counters of consecutive parts of the run.
+class MergedCounter {
+ public:
+  /// `merged`: the number of changes that become one value, which is their maximum. With 1, the
+  /// counter has all changes. `gap`: if the counter does not change for longer than this, its value
+  /// is not merged, so that a long time without messages does not look busy.
+  MergedCounter(std::size_t merged, core::Time gap) : merged_(merged), gap_(gap.count()) {}
+  /// Appends the values of a counter in the range. REQUIRES: the range begins where the last one
+  /// ended.
+  void append(const Counter& part, const TimeRange& range);
+  /// Returns the counter. Must be called only once.
+  Counter finish();
+
+ private:
+  void append(std::int64_t at, std::int64_t value);
+  void separate_last();
+
+  std::size_t merged_;
+  std::int64_t gap_;
+  std::size_t in_value_ = 0;                   ///< the number of changes in the last value
+  std::int64_t last_at_ = 0, last_value_ = 0;  ///< the last change
+  Counter made_;
 };
 
 }  // namespace tutti::gui

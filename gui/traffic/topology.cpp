@@ -170,12 +170,7 @@ void Topology::devices_of(const Trace& trace) {
 }
 
 void Topology::from_messages(const Traffic& traffic) {
-  std::map<std::pair<std::int32_t, std::int32_t>, core::Bytes> sent;
-  for (const Transfer& message : traffic.transfers()) {
-    if (message.from >= 0 && message.to >= 0 && message.from != message.to)
-      sent[{message.from, message.to}] += message.bytes;
-  }
-  for (const auto& [ends, bytes] : sent) {
+  for (const auto& [ends, bytes] : traffic.bytes_between()) {
     const Traffic::Device& a = traffic.devices()[ends.first];
     const Traffic::Device& b = traffic.devices()[ends.second];
     if (a.worker >= kMaxWorkers || b.worker >= kMaxWorkers) continue;

@@ -114,16 +114,16 @@ TopologyMoment TopologyPlayer::at(Time t, std::optional<PackOfStep> wanted) {
       if (rank >= 0) moment.held[n] = replay_->held(rank);
     }
   }
-  for (const Transfer* transfer : traffic_->in_flight(t)) {
-    const auto from = topology_.node_of_device(transfer->from),
-               to = topology_.node_of_device(transfer->to);
+  for (const Transfer& transfer : traffic_->in_flight(t)) {
+    const auto from = topology_.node_of_device(transfer.from),
+               to = topology_.node_of_device(transfer.to);
     if (!from || !to || *from == *to) continue;
-    TopologyMoment::Flight flight{transfer, route(*transfer), *from, *to, 0, false, false, ""};
-    flight.progress = transfer->progress(t);
-    flight.waits = transfer->waits(t);
+    TopologyMoment::Flight flight{transfer, route(transfer), *from, *to, 0, false, false, ""};
+    flight.progress = transfer.progress(t);
+    flight.waits = transfer.waits(t);
     flight.of_pack =
-        moment.pack && transfer->pack == moment.pack->pack && transfer->step == moment.pack->step;
-    const auto range = replay_ && flight.of_pack ? replay_->range_of(*transfer) : std::nullopt;
+        moment.pack && transfer.pack == moment.pack->pack && transfer.step == moment.pack->step;
+    const auto range = replay_ && flight.of_pack ? replay_->range_of(transfer) : std::nullopt;
     if (range) flight.chunk = short_name(*replay_, *range);
     moment.flights.push_back(std::move(flight));
   }

@@ -26,7 +26,7 @@ struct TopologyMoment {
   std::vector<double> loads;  ///< for each link of the topology, the load from 0 to 1; empty if the
                               ///< links are unknown
   struct Flight {
-    const Transfer* transfer = nullptr;
+    Transfer transfer;
     /// The links on the message's route. If the route is empty, the message is drawn on a straight
     /// line between the two nodes.
     std::vector<std::size_t> route;

@@ -1,58 +1,29 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <string>
-#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "gui/trace/run_plan.h"
 #include "gui/trace/trace.h"
 #include "gui/traffic/counter.h"
+#include "gui/traffic/lane_steps.h"
+#include "gui/traffic/transfer.h"
 
 namespace tutti::gui {
 
-/// A message, with all times on its way from the sending schedule step to the receiving schedule
-/// step.
-///
-///     sent ── moves ─────────── left            of the step that sends
-///               awaited ─────────────── taken   of the step that receives
-///
-/// If the sending step also receives, the timeline does not record when it began to send. For such
-/// a step, `sent` is the time at which the message began to move, as recorded by its receiver. If
-/// the receiver was not waiting at this time, `sent` is the time at which the sending step was
-/// complete.
-struct Transfer {
-  core::Time sent;  ///< time at which the sending step stopped waiting
-  /// The time at which the first link began to serve the message. This time is later than `sent` if
-  /// the link was busy.
-  core::Time moves;
-  core::Time left;     ///< time at which the sending step was complete
-  core::Time awaited;  ///< time at which the receiving step began
-  core::Time taken;    ///< time at which the receiving step was complete
-  /// The sending and the receiving device; -1: the device's schedule step was not recorded. For the
-  /// result of an in-switch reduction, the receiving device also counts as the sender.
-  std::int32_t from = -1;
-  std::int32_t to = -1;
-  std::int32_t step = 0;  ///< the training step
-  std::int32_t pack = -1;
-  core::Lane to_lane = 0;
-  std::int64_t to_index = 0;  ///< the index of the receiving step
-  core::Bytes bytes;
-
-  /// Returns the share of the path that the message has travelled at time `t`, from 0 to 1. The
-  /// result is 1 if the message has left its sender but has not been received. REQUIRES: sent ≤ t <
-  /// taken.
-  [[nodiscard]] double progress(core::Time t) const;
-  [[nodiscard]] bool waits(core::Time t) const {
-    return (t >= sent && t < moves) || (t >= left && t < awaited);
-  }
-};
+class Exchanges;
 
 /// All messages of a timeline, and the progress of each lane at any time. Timelines without lanes
-/// (--record packs) have no messages. Memory: 60 bytes per recorded lane step, and 120 bytes per
-/// message.
+/// (--record packs) have no messages. Memory, in addition to the trace: about 1 byte per schedule
+/// step if the steps of a lane are similar (equal sizes, one sender), otherwise up to 10 bytes, and
+/// at most 18 MB for the counters. Messages are computed from the steps when they are needed.
 class Traffic {
  public:
   struct Device {
@@ -60,24 +31,38 @@ class Traffic {
     std::string name;  ///< name of the device, such as "gpu1"
     auto operator<=>(const Device&) const = default;
   };
-  /// Timelines with more lane steps than this are not read. The limit keeps the memory of this
-  /// class below 1 GB.
-  static constexpr std::int64_t kMaxSteps = 8'000'000;
+  /// The number of bytes of messages with sent ≤ t < taken, and the number of waiting messages. A
+  /// message waits while its first link is busy. A message also waits when it has left its sender
+  /// but the receiver is not ready.
+  struct Counters {
+    Counter bytes_in_flight, queue_depth;
+  };
+  /// The largest number of values of a counter of the whole run. If a run has more changes, the
+  /// counter of the whole run merges several changes into one value, which is their maximum.
+  static constexpr std::size_t kMaxValues = 500'000;
 
-  /// Reads a trace. ERRORS: the trace has more than kMaxSteps steps; the file has changed since it
-  /// was opened; reading was cancelled (kRun).
+  /// Reads a trace. ERRORS: the file has changed since it was opened; reading was cancelled (kRun).
+  /// Cost: about 0.5 µs per schedule step.
   static core::Expected<std::shared_ptr<const Traffic>> read(
-      const Trace& trace, const std::atomic<bool>* cancel = nullptr);
+      const Trace& trace, const std::atomic<bool>* cancel = nullptr,
+      std::size_t max_values = kMaxValues);
 
   [[nodiscard]] const std::vector<Device>& devices() const { return devices_; }
   /// Returns the number of a device; -1 if the device has no spans.
   [[nodiscard]] std::int32_t device(std::int32_t worker, const std::string& name) const;
   [[nodiscard]] bool has_steps() const { return steps_ > 0; }
+  /// Returns the bytes of all messages between each pair of different devices.
+  [[nodiscard]] const std::map<std::pair<std::int32_t, std::int32_t>, core::Bytes>& bytes_between()
+      const {
+    return bytes_between_;
+  }
 
-  /// Returns all messages, ordered by `sent`.
-  [[nodiscard]] const std::vector<Transfer>& transfers() const { return transfers_; }
-  /// Returns the messages with sent ≤ t < taken. Cost: logarithmic per message.
-  [[nodiscard]] std::vector<const Transfer*> in_flight(core::Time t) const;
+  /// Returns the messages with sent ≤ t < taken, ordered by `sent`. Cost: for each lane,
+  /// logarithmic in the number of steps.
+  [[nodiscard]] std::vector<Transfer> in_flight(core::Time t) const;
+  /// Calls `each` with every message for which sent < range.to and taken > range.from, lane by
+  /// lane.
+  void each_in(const TimeRange& range, const std::function<void(const Transfer&)>& each) const;
 
   /// Returns how many schedule steps a lane of a device had completed at `t`, for pack `pack` of
   /// training step `step`.
@@ -92,45 +77,57 @@ class Traffic {
   [[nodiscard]] Sender sender(std::int32_t device, core::Lane lane, std::int32_t step,
                               std::int32_t pack, std::int64_t index) const;
 
-  /// Returns the counter of the bytes of messages with sent ≤ t < taken.
-  [[nodiscard]] const Counter& bytes_in_flight() const { return bytes_in_flight_; }
-  /// Returns the counter of waiting messages. A message waits while its first link is busy. A
-  /// message also waits when it has left its sender but the receiver is not ready.
-  [[nodiscard]] const Counter& queue_depth() const { return queue_depth_; }
+  /// Returns the counters of the whole run; see kMaxValues.
+  [[nodiscard]] const Counters& counters() const { return *counters_; }
+  /// Returns counters that are valid in the range. If the range is short enough, the counters
+  /// contain each of its changes; otherwise, they are the counters of the whole run. May be called
+  /// from any thread. Cost: up to 50 ms; nothing if the last range contained this one.
+  [[nodiscard]] std::shared_ptr<const Counters> counters_in(const TimeRange& range) const;
+
+  /// Returns the memory in use in addition to the trace, in bytes.
+  [[nodiscard]] std::size_t memory() const;
 
  private:
-  /// The schedule steps that one lane executed for one pack or one exchange (a collective during
-  /// computation) of a training step.
-  struct Segment {
-    std::vector<std::int64_t> indices;
-    std::vector<core::Time> began;  ///< times at which the steps stopped waiting
-    std::vector<core::Time> ends;
-    std::vector<core::Time> starts;
-    std::vector<std::int32_t> kinds;
-    std::vector<core::Bytes> bytes;
-    std::vector<Sender> senders;  ///< the senders, as recorded in the timeline
-    /// The indices of the schedule steps that sent the messages, as recorded in the timeline.
-    std::vector<std::int64_t> sender_indices;
-    [[nodiscard]] std::size_t position(std::int64_t index) const;
+  struct Row {
+    LaneSteps steps;
+    std::int32_t device = -1;
+    core::Lane lane = 0;
+    /// earliest[0] has the minimum of `sent` over each 16 steps of the lane that receive messages.
+    /// earliest[1] has the minimum of each 16 entries of earliest[0], and so on.
+    std::vector<std::vector<core::Time>> earliest{};
+    /// The longest time by which a message's `taken` is later than the end of its receiving step,
+    /// which only differs from 0 if clocks differ.
+    core::Time late{};
   };
-  /// Device, lane, training step and pack, in this order. A pack number of kFirstExchange or less
-  /// denotes an exchange.
-  using Key = std::tuple<std::int32_t, core::Lane, std::int32_t, std::int32_t>;
-  static constexpr std::int32_t kFirstExchange = -2;
+  using DeviceLane = std::pair<std::int32_t, core::Lane>;
 
   core::Expected<void> read_steps(const Trace& trace, const std::atomic<bool>* cancel);
-  void join();
-  void add_message(const Key& key, const Segment& segment, std::size_t i);
-  void count();
+  core::Expected<void> read_row(const Trace& trace, std::size_t r, const Exchanges& exchanges,
+                                const std::map<core::TrackId, std::int32_t>& row_of_track);
+  /// Computes everything that the queries about times need. Returns false if it was cancelled.
+  bool index(const std::atomic<bool>* cancel);
+  bool count(const std::vector<core::Time>& pieces, const std::atomic<bool>* cancel);
+  [[nodiscard]] Counters exact_counters(const TimeRange& range) const;
+  /// Returns the message that step `i` of a row received; nullopt if the step receives none.
+  [[nodiscard]] std::optional<Transfer> message(const Row& row, SpanRow::Index i) const;
+  /// Returns the step that sent a message, as a row and a span; nullptr if it was not recorded.
+  [[nodiscard]] std::pair<const Row*, SpanRow::Index> sender_of(const LaneSteps::Step& step) const;
+  [[nodiscard]] const std::vector<std::size_t>& rows_of(DeviceLane lane) const;
 
   std::vector<Device> devices_;
-  std::map<Key, Segment> segments_;
-  std::int64_t steps_ = 0;
-  std::vector<Transfer> transfers_;
-  /// last_taken_[0] has the maximum of `taken` of each 16 messages. last_taken_[1] has the maximum
-  /// of each 16 entries of last_taken_[0], and so on.
-  std::vector<std::vector<core::Time>> last_taken_;
-  Counter bytes_in_flight_, queue_depth_;
+  std::vector<Row> rows_;  ///< the rows of the trace; only lanes have steps
+  std::map<DeviceLane, std::vector<std::size_t>> rows_of_lane_;
+  std::int64_t steps_ = 0, messages_ = 0;
+  core::Time last_taken_;  ///< the time at which the last message was received
+  std::map<std::pair<std::int32_t, std::int32_t>, core::Bytes> bytes_between_;
+  std::size_t max_values_ = kMaxValues;
+  std::shared_ptr<const Counters> counters_ = std::make_shared<Counters>();
+  /// The number of changes that counters_ merges into one value.
+  std::size_t merged_ = 1;
+  mutable std::mutex page_lock_;
+  /// The counters that counters_in() computed last, and the range in which they are valid.
+  mutable std::shared_ptr<const Counters> page_;
+  mutable TimeRange page_range_;
 };
 
 /// Returns the names of the counters that the timeline shows. The names are available before the
@@ -140,10 +137,12 @@ std::vector<std::string> counter_names(const Trace& trace);
 /// counter_names().
 struct NamedCounter {
   std::string name;
-  const Counter* counter = nullptr;
-  bool bytes = false;  ///< true: a number of bytes; false: a number of messages
+  std::shared_ptr<const Counter> counter;
+  std::int64_t peak = 0;  ///< the maximum over the whole run
+  bool bytes = false;     ///< true: a number of bytes; false: a number of messages
 };
-std::vector<NamedCounter> counters_of(const Traffic& traffic);
+/// Returns counters that are valid in the range; see Traffic::counters_in().
+std::vector<NamedCounter> counters_of(const Traffic& traffic, const TimeRange& range);
 
 /// Returns, for each rank of a pack's collective, the number in Traffic of the rank's device; -1 if
 /// the device has no spans. Returns an empty list if the collective has more ranks than the window

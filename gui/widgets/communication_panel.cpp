@@ -33,6 +33,7 @@ CommunicationPanel::CommunicationPanel(TimelineView& view)
   words_->setTextInteractionFlags(Qt::TextSelectableByMouse);
   words_->setMinimumWidth(0);
   auto* const choices = new QHBoxLayout;
+  choices->setSpacing(8);
   choices->setContentsMargins(4, 2, 4, 2);
   choices->addWidget(quantity_);
   choices->addWidget(side_);

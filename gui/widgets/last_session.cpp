@@ -1,7 +1,10 @@
 #include "gui/widgets/last_session.h"
 
+#include <sys/types.h>
 #include <QFileInfo>
 #include <QSettings>
+#include <cerrno>
+#include <csignal>
 
 namespace tutti::gui {
 
@@ -10,6 +13,11 @@ QString LastSession::name() const {
                    : !scenario.isEmpty() ? scenario
                                          : sweep)
       .fileName();
+}
+
+bool LastSession::was_interrupted() const {
+  if (process <= 0 || empty()) return false;
+  return ::kill(static_cast<pid_t>(process), 0) != 0 && errno == ESRCH;
 }
 
 LastSession LastSession::read() {
@@ -23,6 +31,7 @@ LastSession LastSession::read() {
   last.timeline = file("timeline");
   last.scenario = file("scenario");
   last.sweep = file("sweep");
+  last.process = settings.value(QStringLiteral("process")).toLongLong();
   if (last.timeline.isEmpty()) return last;
   last.second = file("second");
   last.filter = settings.value(QStringLiteral("filter")).toString();
@@ -46,6 +55,7 @@ void LastSession::write() const {
   store("scenario", scenario);
   store("sweep", sweep);
   store("filter", filter);
+  if (process > 0) settings.setValue(QStringLiteral("process"), process);
   const auto store_time = [&](const char* key, core::Time t) {
     settings.setValue(QLatin1String(key), static_cast<qlonglong>(t.count()));
   };

@@ -7,9 +7,9 @@
 
 namespace tutti::gui {
 
-/// The files that a window showed when it was closed, and the visible range, filter and cursor of
-/// its timeline. Stored in the user's settings. Timelines of runs are not stored, because they are
-/// deleted with the window.
+/// The files that a window shows, and the visible range, filter and cursor of its timeline. Stored
+/// in the user's settings while the window is open, so that a crash does not lose them. Timelines
+/// of runs are not stored, because they are deleted with the window.
 struct LastSession {
   QString timeline;  ///< the path of the timeline; empty: none
   QString second;    ///< the path of the second timeline of a comparison; empty: none
@@ -18,12 +18,18 @@ struct LastSession {
   std::optional<TimeRange> range{};  ///< the visible range of the timeline
   QString filter;                    ///< the filter of the timeline's rows
   core::Time moment;                 ///< the time of the cursor
+  /// The process whose window showed the files; 0: the window was closed.
+  qint64 process = 0;
 
+  bool operator==(const LastSession&) const = default;
   [[nodiscard]] bool empty() const {
     return timeline.isEmpty() && scenario.isEmpty() && sweep.isEmpty();
   }
   /// Returns the name of the main file without its directory, for a button.
   [[nodiscard]] QString name() const;
+  /// Returns true if the window was not closed, but its process no longer runs, for example because
+  /// of a crash.
+  [[nodiscard]] bool was_interrupted() const;
 
   /// Reads the session from the settings. Files that no longer exist are omitted.
   static LastSession read();

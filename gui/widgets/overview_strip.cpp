@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "gui/paint/timeline_painter.h"
+#include "gui/paint/utilisation.h"
 
 namespace tutti::gui {
 
@@ -67,8 +68,7 @@ void OverviewStrip::paint_band(core::TrackKind kind, std::size_t side, const QRe
   std::vector<double> sums(static_cast<std::size_t>(band.width()));
   for (const Trace::Row& row : trace_->rows()) {
     if (row.track.kind != kind || row.side != side) continue;
-    const std::vector<Column>& columns = raster.columns_of(row.spans);
-    for (std::size_t x = 0; x < sums.size(); ++x) sums[x] += columns[x].filled;
+    add_busy_shares(row, whole(), raster, sums);
   }
   const double most = sums.empty() ? 0 : *std::max_element(sums.begin(), sums.end());
   const int kind_of_colour = kind == core::TrackKind::kCompute ? core::SpanKind::kFirstCompute + 1

@@ -210,7 +210,7 @@ void QueryPanel::take_answer(const core::Expected<Answer>& answer) {
   if (answer) {
     show_answer(*answer);
   } else {
-    show_message(QString::fromStdString(answer.error().message()), true);
+    show_error(QString::fromStdString(answer.error().message()));
   }
   show_running();
 }
@@ -224,6 +224,7 @@ void QueryPanel::show_running() {
 
 void QueryPanel::show_message(const QString& text, bool wrong) {
   failed_ = wrong;
+  message_->setToolTip({});
   message_->setText(text);
   message_->setVisible(!text.isEmpty());
   QFont font = message_->font();
@@ -231,8 +232,18 @@ void QueryPanel::show_message(const QString& text, bool wrong) {
   message_->setFont(font);
 }
 
+/// Shows an error. If there are no rows of an earlier query, their place shows the error too, since
+/// a long error does not fit below the query.
+void QueryPanel::show_error(const QString& text) {
+  show_message(text, true);
+  message_->setToolTip(text);
+  set_empty_text(*table_, text);
+  table_->viewport()->update();
+}
+
 void QueryPanel::show_answer(const Answer& answer) {
   const core::QueryResult& result = answer.result;
+  set_empty_text(*table_, tr("The result has no rows."));
   filling_ = true;
   table_->setSortingEnabled(false);
   table_->setRowCount(0);

@@ -75,6 +75,7 @@ class QueryPanel : public QWidget {
   void ask_for_name();
   void take_answer(const core::Expected<Answer>& answer);
   void show_answer(const Answer& answer);
+  void show_error(const QString& text);
   void show_message(const QString& text, bool wrong);
   void show_running();
   void go_to(int row);

@@ -108,7 +108,7 @@ bool SearchBar::find(bool forward) {
   typed_.stop();
   if (!found) {
     count_->setText(tr("no match"));
-    emit status_message(tr("no span is “%1”").arg(search_->text()));
+    emit status_message(why_no_match(query));
     return false;
   }
   view_.go_to(*found);
@@ -117,6 +117,17 @@ bool SearchBar::find(bool forward) {
   emit status_message(tr("%1 spans are “%2”").arg(durations.spans).arg(search_->text()));
   emit searched();
   return true;
+}
+
+QString SearchBar::why_no_match(const Query& query) const {
+  const QString word = QString::fromStdString(query.unknown_word());
+  if (word.isEmpty()) return tr("no span is “%1”").arg(search_->text());
+  if (word.startsWith(QLatin1Char('<')) || word.startsWith(QLatin1Char('>')))
+    return tr("“%1” is not a duration; write a number and its unit, such as >1ms or <20us")
+        .arg(word);
+  return tr("no span is “%1”, because no kind, row, layer or gradient of this timeline is called "
+            "“%2”")
+      .arg(search_->text(), word);
 }
 
 QString SearchBar::filter_text() const { return filter_->text(); }

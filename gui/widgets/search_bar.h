@@ -48,6 +48,8 @@ class SearchBar : public QToolBar {
   void narrow(core::Time at_least, core::Time less_than);
   void count_matches();
   void forget_matches();
+  /// Returns a message for a search without matches.
+  [[nodiscard]] QString why_no_match(const Query& query) const;
 
   TimelineView& view_;
   FoundPanel& found_;

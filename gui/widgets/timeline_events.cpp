@@ -248,12 +248,12 @@ QString TimelineView::value_under(const QPoint& point) const {
   const Time from = time_under(point.x()), to = std::max(time_under(point.x() + 1), from + Time(1));
   std::string value;
   if (line.kind == Line::Kind::kCounter && traffic_) {
-    const NamedCounter counter = counters_of(*traffic_)[line.number];
+    const NamedCounter counter = counters_of(*traffic_, {from, to})[line.number];
     const auto words = [&](std::int64_t count) {
       return counter.bytes ? core::show(core::Bytes(count)) : std::to_string(count);
     };
-    value = fmt::format("{} ({} at most)", words(counter.counter->most(from, to)),
-                        words(counter.counter->peak()));
+    value =
+        fmt::format("{} ({} at most)", words(counter.counter->most(from, to)), words(counter.peak));
   } else if (line.kind == Line::Kind::kLink) {
     const core::LinkRecord& link = trace_->sides()[line.side].links[line.number];
     const double load = load_of(link, from, to);

@@ -16,6 +16,7 @@ constexpr int kBar = 14;
 }  // namespace
 
 void TimelineView::filter(const QString& text) {
+  filter_ = text.trimmed();
   layout_.filter(text.toStdString());
   lines_have_changed();
 }
@@ -139,6 +140,13 @@ void TimelineView::scroll_to(std::size_t line) {
   } else if (there.bottom() > scroll_bar_->value() + room) {
     scroll_bar_->setValue(there.bottom() - room);
   }
+}
+
+bool TimelineView::is_in_view(std::size_t line, const QSize& size) const {
+  if (line >= layout_.lines().size()) return false;
+  const Line& there = layout_.lines()[line];
+  const int top = scroll_bar_->value();
+  return there.top >= top && there.bottom() <= top + lines_rect(size).height();
 }
 
 /// Scrolls so that the line is visible, and also the matching line of the other timeline if both

@@ -9,6 +9,7 @@
 #include "gui/widgets/timeline_view.h"
 
 #include <QPainter>
+#include <QResizeEvent>
 #include <algorithm>
 
 #include "gui/paint/focus.h"
@@ -134,8 +135,12 @@ void TimelineView::forward() {
   emit view_changed();
 }
 
-void TimelineView::resizeEvent(QResizeEvent*) {
+/// Keeps the row of the selected span in view if another panel takes a part of the height.
+void TimelineView::resizeEvent(QResizeEvent* event) {
+  const std::size_t line = selected_ ? layout_.line_of_row(selected_->row) : layout_.lines().size();
+  const bool was_in_view = is_in_view(line, event->oldSize());
   place_scroll_bar();
+  if (was_in_view) scroll_to(line);
   repaint_lines();
 }
 
@@ -163,6 +168,7 @@ void TimelineView::paintEvent(QPaintEvent*) {
              covered_of_axis(lines, painter.fontMetrics()));
   paint_line_at_hand(painter, lines);
   paint_overlays(painter, lines);
+  paint_without_rows(painter, lines);
   if (mouse_ && lines.contains(*mouse_)) {
     QColor faint = QColor::fromRgb(theme_->faint_text);
     faint.setAlpha(120);
@@ -178,6 +184,16 @@ QRegion TimelineView::covered_of_axis(const QRect& lines, const QFontMetrics& me
   for (const Overlay* const overlay : overlays_)
     covered += overlay->on_axis({shown, lines}, metrics);
   return covered;
+}
+
+/// Says why the timeline is empty if the filter matches no row.
+void TimelineView::paint_without_rows(QPainter& painter, const QRect& lines) const {
+  if (!layout_.lines().empty() || filter_.isEmpty()) return;
+  painter.setPen(QColor::fromRgb(theme_->text));
+  painter.drawText(lines, Qt::AlignCenter | Qt::TextWordWrap,
+                   tr("No row contains “%1”.\nDelete the text in “Only rows with …” (Ctrl+L) to "
+                      "show all rows.")
+                       .arg(filter_));
 }
 
 /// Paints a bar next to the name of the current line.

@@ -172,12 +172,15 @@ class TimelineView : public QWidget {
   void repaint_lines();
   void place_scroll_bar();
   void scroll_to(std::size_t line);
+  /// Returns true if the whole line is in view, in a widget of this size.
+  [[nodiscard]] bool is_in_view(std::size_t line, const QSize& size) const;
   [[nodiscard]] std::optional<SpanId> nearest_span(std::size_t row) const;
   void step_along_path(int by);
   void bring_path_into_view();
   void scroll_to_both(std::size_t line);
   void paint_overlays(QPainter& painter, const QRect& lines) const;
   [[nodiscard]] QRegion covered_of_axis(const QRect& lines, const QFontMetrics& metrics) const;
+  void paint_without_rows(QPainter& painter, const QRect& lines) const;
   void paint_unrecorded(QPainter& painter, const QRect& lines) const;
   void paint_line_at_hand(QPainter& painter, const QRect& lines) const;
   void paint_range(QPainter& painter, const Placement& place, const QRect& lines) const;
@@ -194,6 +197,7 @@ class TimelineView : public QWidget {
   QScrollBar* scroll_bar_;
   PaintedLines painted_;
   bool image_is_old_ = true;
+  QString filter_;  ///< the text that the rows contain; empty: all rows are shown
   ShortTexts texts_;
   std::vector<const Overlay*> overlays_;
   std::optional<SpanId> selected_;

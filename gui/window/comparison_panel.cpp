@@ -361,8 +361,8 @@ void ComparisonPanel::report_listed() {
     words_->setText(tr("no differences: all compared durations are equal"));
   } else {
     words_->setText(
-        tr("bars of %1s: at the bottom where %2 takes longer, at the top where it takes "
-           "less time; bars of 25 % or more have the full height")
+        tr("bars of %1s: at the bottom, %2 takes longer; at the top, less time; full height from "
+           "25 % on")
             .arg(text_of(comparison_->apart), second));
   }
   words_->setToolTip(words_->text());

@@ -8,6 +8,15 @@
 
 namespace tutti::gui {
 
+/// Programs write a timeline to a file with the ending ".part", and rename it when it is complete.
+static core::Error explained(const core::Error& error, const QString& path) {
+  const QString part = path + QStringLiteral(".part");
+  if (QFileInfo::exists(path) || !QFileInfo::exists(part)) return error;
+  return core::Error::request(error.message() + "; a run may be writing it now: open " +
+                              QFileInfo(part).fileName().toStdString() +
+                              " to see the training steps so far");
+}
+
 void FileOpener::stop() {
   if (cancel_) *cancel_ = true;
   if (thread_.joinable()) thread_.join();
@@ -28,8 +37,9 @@ void FileOpener::read(const QString& path, Wanted wanted,
     });
   };
   const auto fail = [&](const core::Error& error) {
-    report_unless_stopped(
-        [this, why = QString::fromStdString(error.message())] { emit failed(why); });
+    report_unless_stopped([this, why = QString::fromStdString(explained(error, path).message())] {
+      emit failed(why);
+    });
   };
   const auto thrown = guarded([&] {
     const auto kind = file_kind(path.toStdString());

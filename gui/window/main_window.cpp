@@ -46,6 +46,9 @@
 
 namespace tutti::gui {
 
+/// The files and the view are stored this often, in milliseconds, if they have changed.
+static constexpr int kStoreSessionMs = 1000;
+
 /// Returns the executor for the pictures of the examples; null if pictures are not wanted.
 static ExampleSimulations::MakeExecutor simulator_for_pictures(const Executors& executors) {
   if (!executors.draw_examples || executors.backends.empty()) return {};
@@ -111,6 +114,8 @@ MainWindow::MainWindow(Executors executors)
   for (QDockWidget* const dock : findChildren<QDockWidget*>()) dock->hide();
   search_->hide();
   enable_panel_actions(false);
+  connect(&session_timer_, &QTimer::timeout, this, &MainWindow::store_session);
+  session_timer_.start(kStoreSessionMs);
 }
 
 MainWindow::~MainWindow() {
@@ -192,7 +197,8 @@ void MainWindow::closeEvent(QCloseEvent* event) {
   opener_.stop();
   comparison_->stop();
   sweep_->stop_and_wait();
-  store_session();
+  session_timer_.stop();
+  if (const LastSession last = shown_session(); !last.empty()) last.write();
   // Saves the layout of panels only for a single timeline.
   hide_topology(false);
   if (comparison_->comparison()) comparison_->parentWidget()->hide();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <QMainWindow>
+#include <QTimer>
 #include <map>
 #include <memory>
 #include <optional>
@@ -64,6 +65,9 @@ class MainWindow : public QMainWindow {
   /// Offers to recover unsaved changes of scenarios from an earlier window. If there are none and
   /// `say` is true, shows a message that there are none.
   void offer_recovery(bool say = false);
+  /// Offers to open the files of the last session again if its window was not closed, for example
+  /// because of a crash. Offers them only once.
+  void offer_session();
   /// Selects the first span that matches, as if the user had typed the words into the search bar.
   /// Returns false if no span matches.
   bool find(const QString& words);
@@ -160,7 +164,9 @@ class MainWindow : public QMainWindow {
   void choose_second();
   void open_second(const QString& path);
   void cancel_open();
-  void store_session() const;
+  /// Returns the open files, and how the timeline is shown.
+  [[nodiscard]] LastSession shown_session() const;
+  void store_session();
   void compare_with_last_run();
   std::optional<HeadlineFigure> against_last_run(const Trace& trace, const QString& path);
   void open_file(const QString& path);
@@ -215,6 +221,8 @@ class MainWindow : public QMainWindow {
   std::optional<TimeRange> compared_range_;
   /// The files of the last session that are still to be opened.
   LastSession reopened_;
+  LastSession stored_;    ///< the session that this window has stored last
+  QTimer session_timer_;  ///< stores the session, at most once a second
   /// The step times of the editor's runs, by the paths of their timelines.
   std::map<QString, core::Time> run_times_;
   bool run_opened_ = false;  ///< true: run the scenario that is being opened

@@ -2,6 +2,7 @@
 // FileOpener reports a timeline, a scenario, a sweep or a failure. `second_` and `run_opened_`
 // store what to do when the file is open: compare it with a second timeline, or run it.
 
+#include <QCoreApplication>
 #include <QDragEnterEvent>
 #include <QFileDialog>
 #include <QFileInfo>
@@ -37,6 +38,14 @@ namespace tutti::gui {
 static QString shortened_note(const std::string& note) {
   static const QRegularExpression digits(QStringLiteral("(\\d\\.\\d{3})\\d+"));
   return QString::fromStdString(note).replace(digits, QStringLiteral("\\1"));
+}
+
+/// Returns true if the topology has more to show than the devices.
+static bool has_traffic(const Trace& trace) {
+  return !trace.links().empty() ||
+         std::any_of(trace.rows().begin(), trace.rows().end(), [](const Trace::Row& row) {
+           return row.track.kind == core::TrackKind::kLane;
+         });
 }
 
 void MainWindow::choose_file() {
@@ -196,8 +205,7 @@ std::optional<HeadlineFigure> MainWindow::against_last_run(const Trace& trace,
   return compared_with_last_run(before->second, *step);
 }
 
-/// Stores the open files for the next session. A window without files keeps the stored session.
-void MainWindow::store_session() const {
+LastSession MainWindow::shown_session() const {
   const auto lasting = [this](const QString& path) {
     const bool kept = !path.isEmpty() && !session_->made(path) && !sweep_->made(path);
     return kept ? QFileInfo(path).absoluteFilePath() : QString();
@@ -213,7 +221,27 @@ void MainWindow::store_session() const {
   if (session_->isVisible()) last.scenario = session_->editor().path();
   if (sweep_->isVisible() && sweep_->data())
     last.sweep = QString::fromStdString(sweep_->data()->path);
-  if (!last.empty()) last.write();
+  return last;
+}
+
+/// Stores the open files for the next session, if they or the view have changed. A window without
+/// files keeps the stored session.
+void MainWindow::store_session() {
+  if (!reopened_.empty()) return;  // some files of the stored session are not open yet
+  LastSession now = shown_session();
+  now.process = QCoreApplication::applicationPid();
+  if (now.empty() || now == stored_) return;
+  now.write();
+  stored_ = now;
+}
+
+void MainWindow::offer_session() {
+  LastSession last = LastSession::read();
+  if (!last.was_interrupted() || session_->isVisible()) return;
+  notice_->offer(tr("The last window was not closed properly. It showed %1.").arg(last.name()),
+                 tr("&Continue (Ctrl+Shift+T)"), [this] { restore_session(); });
+  last.process = 0;
+  last.write();
 }
 
 void MainWindow::restore_session() {
@@ -273,7 +301,8 @@ void MainWindow::show_trace(const std::shared_ptr<const Trace>& trace, const QSt
   if (was_hidden) divide_width();
   overview_->show_trace(trace);
   headline_->show_trace(trace, against_last_run(*trace, path));
-  if (std::exchange(reloading_, false) && path == shown_) {
+  const bool is_same = std::exchange(reloading_, false) && path == shown_;
+  if (is_same) {
     view_->replace_trace(trace, view_->view().range());
   } else {
     view_->show_trace(trace);
@@ -295,7 +324,7 @@ void MainWindow::show_trace(const std::shared_ptr<const Trace>& trace, const QSt
       status_message += QStringLiteral("; ") + shortened_note(note);
   }
   tell(status_message);
-  hide_topology(false);
+  if (!is_same) hide_topology(!has_traffic(*trace));
   marks_->open_marks_of(path);
   if (!from_session) remember_file(path);
   comparison_->set_first(trace, path);

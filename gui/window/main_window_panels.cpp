@@ -31,6 +31,8 @@
 
 namespace tutti::gui {
 
+/// Minimum width in pixels for the topology next to a timeline.
+static constexpr int kRoomForTopology = 900;
 /// Minimum width in pixels for a scenario, the topology and a timeline next to each other.
 static constexpr int kRoomForThree = 1800;
 
@@ -166,8 +168,9 @@ void MainWindow::make_comparison() {
           });
 }
 
-/// Hides the topology when a second timeline is opened. If the topology was visible, shows it again
-/// when the second timeline is closed.
+/// Hides the topology when a second timeline is opened, or a timeline without links and messages,
+/// of which the topology could only show the devices. If the topology was visible, shows it again
+/// when another timeline is opened.
 void MainWindow::hide_topology(bool away) {
   QWidget* const dock = topology_->parentWidget();
   if (away && dock->isVisible()) {
@@ -232,6 +235,7 @@ void MainWindow::show_panels() {
   // In a small window, the timeline needs more of the space than at first. A user's own layout is
   // kept.
   if (QSettings().value(QStringLiteral("docks")).isNull()) {
+    if (width() < kRoomForTopology) topology->hide();
     constexpr int kWidest = 430, kHighest = 200;
     const int share = session_->isVisible() ? width() / 6 : width() * 2 / 9;
     if (topology->isVisible())

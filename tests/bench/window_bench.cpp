@@ -27,6 +27,7 @@
 #include "gui/trace/communication.h"
 #include "gui/trace/layout.h"
 #include "gui/trace/trace.h"
+#include "gui/traffic/traffic.h"
 #include "gui/widgets/timeline_view.h"
 #include "gui/window/main_window.h"
 
@@ -252,6 +253,29 @@ void matrix(benchmark::State& state) {
   for (auto _ : state) benchmark::DoNotOptimize(communication_of(*trace(), all));
 }
 BENCHMARK(matrix)->Unit(benchmark::kMillisecond)->UseRealTime();
+
+/// Measures how long a thread of the window needs until messages can be followed. The counter `MB`
+/// is the memory in addition to the trace.
+void follow_messages(benchmark::State& state) {
+  std::size_t memory = 0;
+  for (auto _ : state) memory = (*Traffic::read(*trace()))->memory();
+  state.counters["MB"] = static_cast<double>(memory) / 1e6;
+}
+BENCHMARK(follow_messages)->Unit(benchmark::kMillisecond)->MeasureProcessCPUTime()->UseRealTime();
+
+/// Measures how long it takes to find the messages in flight at a time, for a frame of the
+/// topology.
+void in_flight(benchmark::State& state) {
+  static const auto traffic = *Traffic::read(*trace());
+  std::size_t found = 0;
+  for (Time t; auto _ : state) {
+    found = traffic->in_flight(t).size();
+    t = t + Time(trace()->length().count() / 37);
+    if (t > trace()->length()) t = Time();
+  }
+  state.counters["messages"] = static_cast<double>(found);
+}
+BENCHMARK(in_flight)->Unit(benchmark::kMillisecond)->UseRealTime();
 
 /// Measures a change of the filter of rows, and the statistics of the selected range that follow.
 void filter(benchmark::State& state) {

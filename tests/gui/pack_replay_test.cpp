@@ -166,7 +166,7 @@ TEST(PackReplay, TransfersCarryRangesOfThePack) {
     for (const core::PackRecord& record : run.trace->packs()) {
       const auto replay = run.replay(record.step, record.pack);
       ASSERT_TRUE(replay);
-      for (const Transfer& transfer : run.traffic->transfers()) {
+      for (const Transfer& transfer : test::transfers_of(*run.traffic)) {
         const auto range = replay->range_of(transfer);
         if (!range) continue;
         ++with_range;

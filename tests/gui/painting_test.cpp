@@ -162,17 +162,17 @@ TEST(Painting, CountersShowTheMaximumOfEachPixel) {
     int counters = 0;
     for (const Line& line : lines.lines()) {
       if (line.kind != Line::Kind::kCounter) continue;
-      const Counter& counter = *counters_of(**traffic)[line.number].counter;
+      const NamedCounter counter = counters_of(**traffic, range)[line.number];
       ++counters;
       int most = 0;
       for (int x = 0; x < kSize.width(); ++x) {
-        const std::int64_t value =
-            counter.most(time_at(range, x, kSize.width()), time_at(range, x + 1, kSize.width()));
+        const std::int64_t value = counter.counter->most(time_at(range, x, kSize.width()),
+                                                         time_at(range, x + 1, kSize.width()));
         int filled = 0;
         for (int y = line.top; y < line.bottom(); ++y)
           filled += image.pixel(x, y) != image.pixel(x, line.top);
         const double height =
-            static_cast<double>(value) / static_cast<double>(counter.peak()) * (line.height - 4);
+            static_cast<double>(value) / static_cast<double>(counter.peak) * (line.height - 4);
         EXPECT_NEAR(filled, value > 0 ? std::max(1.0, height) : 0, 0.51) << line.key << " at " << x;
         most = std::max(most, filled);
       }

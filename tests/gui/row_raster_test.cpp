@@ -2,12 +2,18 @@
 
 #include "gui/paint/row_raster.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
+#include <sstream>
 
 #include "core/base/random.h"
+#include "core/plan/compute_kind.h"
+#include "core/timeline/writer.h"
+#include "gui/paint/utilisation.h"
+#include "gui/trace/trace.h"
 
 namespace tutti::gui {
 namespace {
@@ -181,6 +187,34 @@ TEST(RowRaster, FillsAPixelInProportionToItsCoverage) {
   EXPECT_EQ(filled(4), "....####");
   EXPECT_EQ(pixels[0], 0xff0000ff);
   EXPECT_EQ(pixels[2], 0xff00ff00);
+}
+
+TEST(Utilisation, ADeviceThatWaitsForItsHostIsNotBusy) {
+  std::ostringstream out;
+  core::TimelineWriter writer(out);
+  writer.begin({});
+  writer.track({0, core::TrackKind::kCompute, 0, "gpu0", 0, 0});
+  const auto add = [&](std::int64_t from, std::int64_t to, core::ComputeKind kind) {
+    core::Span span;
+    span.start = Time(from);
+    span.duration = Time(to - from);
+    span.kind = core::SpanKind::kFirstCompute + static_cast<int>(kind);
+    writer.span(0, span);
+  };
+  add(0, 100, core::ComputeKind::kForward);
+  add(100, 300, core::ComputeKind::kHostGap);
+  add(300, 375, core::ComputeKind::kForward);  // a pixel with both
+  add(375, 400, core::ComputeKind::kHostGap);
+  add(500, 600, core::ComputeKind::kForward);
+  writer.end();
+  const auto trace = Trace::from_bytes(out.str(), "t");
+  ASSERT_TRUE(trace);
+  const TimeRange range{Time(0), Time(600)};
+  RowRaster raster(range, 6);
+  std::vector<double> sums(6);
+  add_busy_shares((*trace)->rows().front(), range, raster, sums);
+  const std::vector<double> expected{1, 0, 0, 0.75, 0, 1};
+  EXPECT_THAT(sums, testing::Pointwise(testing::DoubleNear(1e-3), expected));
 }
 
 }  // namespace

@@ -66,4 +66,11 @@ std::shared_ptr<const gui::Trace> simulated_trace(const std::string& text,
   return *trace;
 }
 
+std::vector<gui::Transfer> transfers_of(const gui::Traffic& traffic) {
+  std::vector<gui::Transfer> all;
+  traffic.each_in({core::Time(-1), core::kHorizon},
+                  [&](const gui::Transfer& message) { all.push_back(message); });
+  return all;
+}
+
 }  // namespace tutti::test

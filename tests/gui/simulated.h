@@ -2,11 +2,13 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "core/scenario/executor.h"
 #include "core/scenario/scenario.h"
 #include "core/timeline/timeline.h"
 #include "gui/trace/trace.h"
+#include "gui/traffic/traffic.h"
 
 namespace tutti::test {
 
@@ -22,5 +24,7 @@ std::string simulated(const std::string& text, core::RecordOptions record);
 /// Simulates a scenario, and opens its timeline.
 std::shared_ptr<const gui::Trace> simulated_trace(
     const std::string& text, core::RecordLevel level = core::RecordLevel::kSteps);
+/// Returns all messages of a run.
+std::vector<gui::Transfer> transfers_of(const gui::Traffic& traffic);
 
 }  // namespace tutti::test

@@ -150,7 +150,7 @@ TEST(Topology, ForARealRunHasSendersAndReceiversWithANote) {
   EXPECT_EQ(topology.links().size(), 16u) << "a ring of 16";
   core::Bytes sent, received;
   for (const Topology::Link& link : topology.links()) sent += link.bytes;
-  for (const Transfer& transfer : traffic->transfers()) received += transfer.bytes;
+  for (const Transfer& transfer : test::transfers_of(*traffic)) received += transfer.bytes;
   EXPECT_EQ(sent, received);
   EXPECT_EQ(topology.route(0, 1, core::Staging::kDirect).size(), 1u);
 }

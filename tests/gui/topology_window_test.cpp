@@ -288,7 +288,7 @@ TEST_F(TopologyWindow, ValuesOfCountersAndLinksAreShownUnderTheMouse) {
   open_ring();
   window_.traffic().wait();
   QApplication::processEvents();
-  const auto counters = counters_of(*window_.traffic().traffic());
+  const auto counters = counters_of(*window_.traffic().traffic(), view().view().range());
   ASSERT_EQ(counters.front().name, "bytes in flight");
   const Layout& layout = view().layout_of_lines();
   const QRect lines = lines_rect(view().size());

@@ -137,16 +137,66 @@ TEST(Traffic, MatchesAnExhaustiveSearch) {
         waiting += expected.sent <= Time(t) && Time(t) < expected.moves;
         waiting += std::max(expected.left, expected.moves) <= Time(t) && Time(t) < expected.awaited;
       }
-      EXPECT_EQ((*traffic)->bytes_in_flight().at(Time(t)), bytes) << "seed " << seed << " at " << t;
-      EXPECT_EQ((*traffic)->queue_depth().at(Time(t)), waiting) << "seed " << seed << " at " << t;
+      EXPECT_EQ((*traffic)->counters().bytes_in_flight.at(Time(t)), bytes)
+          << "seed " << seed << " at " << t;
+      EXPECT_EQ((*traffic)->counters().queue_depth.at(Time(t)), waiting)
+          << "seed " << seed << " at " << t;
       const auto in_flight = (*traffic)->in_flight(Time(t));
       EXPECT_EQ(static_cast<std::int64_t>(in_flight.size()), flying)
           << "seed " << seed << " at " << t;
-      for (const Transfer* transfer : in_flight) {
-        EXPECT_LE(transfer->sent, Time(t));
-        EXPECT_GT(transfer->taken, Time(t));
+      for (const Transfer& transfer : in_flight) {
+        EXPECT_LE(transfer.sent, Time(t));
+        EXPECT_GT(transfer.taken, Time(t));
       }
     }
+  }
+}
+
+// A counter of a long run merges changes, but no peak may be lost, and short ranges are exact.
+TEST(Traffic, CountersOfManyMessagesKeepTheirMaxima) {
+  for (std::uint64_t seed = 1; seed <= 30; ++seed) {
+    const RandomLanes lanes = random_lanes(seed);
+    const auto trace = Trace::from_bytes(lanes.bytes, "t");
+    ASSERT_TRUE(trace);
+    const auto exact = Traffic::read(**trace), merged = Traffic::read(**trace, nullptr, 20);
+    ASSERT_TRUE(exact && merged);
+    const Traffic::Counters &all = (*exact)->counters(), &few = (*merged)->counters();
+    EXPECT_LT(few.bytes_in_flight.changes(), all.bytes_in_flight.changes());
+    EXPECT_LE(few.bytes_in_flight.changes(), 60u);
+    EXPECT_EQ(few.bytes_in_flight.peak(), all.bytes_in_flight.peak());
+    EXPECT_EQ(few.queue_depth.peak(), all.queue_depth.peak());
+    for (std::int64_t t = 0; t < 1000; t += 7) {
+      for (const std::int64_t length : {1, 10, 200}) {
+        const Time from(t), to(t + length);
+        EXPECT_GE(few.bytes_in_flight.most(from, to), all.bytes_in_flight.most(from, to));
+        EXPECT_GE(few.queue_depth.most(from, to), all.queue_depth.most(from, to));
+        const auto in_range = (*merged)->counters_in({from, to});
+        EXPECT_EQ(in_range->bytes_in_flight.most(from, to), all.bytes_in_flight.most(from, to));
+        EXPECT_EQ(in_range->queue_depth.most(from, to), all.queue_depth.most(from, to));
+      }
+    }
+  }
+}
+
+TEST(Counter, MergedValuesAreMaximaAndIdleTimesStayIdle) {
+  std::vector<Counter::Change> changes;
+  for (std::int64_t burst = 0; burst < 3; ++burst) {  // 10 short peaks, then nothing for 1000
+    for (std::int64_t i = 0; i < 10; ++i) {
+      changes.push_back({Time(1000 * burst + 2 * i + 1), 5 + i});
+      changes.push_back({Time(1000 * burst + 2 * i + 2), -5 - i});
+    }
+  }
+  const Counter exact(changes);
+  MergedCounter builder(8, Time(100));
+  builder.append(exact, {Time(0), Time(1015)});  // the pieces begin and end in a burst
+  builder.append(exact, {Time(1015), Time(5000)});
+  const Counter merged = builder.finish();
+  EXPECT_LT(merged.changes(), 20u) << "of 60";
+  EXPECT_EQ(merged.peak(), 14);
+  for (std::int64_t t = 0; t < 3000; ++t) {
+    EXPECT_GE(merged.at(Time(t)), exact.at(Time(t))) << t;
+    const bool idle = t % 1000 >= 20;
+    EXPECT_TRUE(!idle || merged.at(Time(t)) == 0) << t;
   }
 }
 
@@ -157,19 +207,20 @@ TEST(Traffic, MatchesEverySendOfASimulatedRunWithItsReceive) {
     const auto trace = test::simulated_trace(test::small_scenario(strategy, 2, 2));
     const auto traffic = Traffic::read(*trace);
     ASSERT_TRUE(traffic);
-    EXPECT_FALSE((*traffic)->transfers().empty());
+    const std::vector<Transfer> transfers = test::transfers_of(**traffic);
+    EXPECT_FALSE(transfers.empty());
     std::int64_t bytes = 0;
-    for (const Transfer& transfer : (*traffic)->transfers()) {
+    for (const Transfer& transfer : transfers) {
       EXPECT_GE(transfer.from, 0) << strategy;
       EXPECT_LE(transfer.sent, transfer.moves);
       EXPECT_LE(transfer.moves, transfer.left);
       EXPECT_LE(transfer.moves, transfer.taken);
       bytes = std::max(bytes, transfer.bytes.count());
     }
-    const Counter& flying = (*traffic)->bytes_in_flight();
+    const Counter& flying = (*traffic)->counters().bytes_in_flight;
     EXPECT_GE(flying.peak(), bytes);
     EXPECT_EQ(flying.at(trace->length()), 0) << "in the end everything has been taken";
-    EXPECT_EQ((*traffic)->queue_depth().at(trace->length()), 0);
+    EXPECT_EQ((*traffic)->counters().queue_depth.at(trace->length()), 0);
   }
 }
 
@@ -233,8 +284,9 @@ TEST(Traffic, EveryExchangeHasItsOwnMessages) {
     EXPECT_GE(followed, 10u * 4 * 2);
     const auto traffic = Traffic::read(*trace);
     ASSERT_TRUE(traffic);
-    EXPECT_EQ((*traffic)->transfers().size(), receipts);
-    for (const Transfer& transfer : (*traffic)->transfers()) {
+    const std::vector<Transfer> transfers = test::transfers_of(**traffic);
+    EXPECT_EQ(transfers.size(), receipts);
+    for (const Transfer& transfer : transfers) {
       if (transfer.pack >= 0) continue;
       const auto& to = (*traffic)->devices()[transfer.to];
       const auto& from = (*traffic)->devices()[transfer.from];
@@ -273,8 +325,8 @@ TEST(Traffic, ExtremeValuesDoNotOverflow) {
   if (!trace) return;  // the whole file was rejected
   const auto traffic = Traffic::read(**trace);
   ASSERT_TRUE(traffic);
-  EXPECT_GE((*traffic)->bytes_in_flight().peak(), 0);
-  EXPECT_EQ((*traffic)->bytes_in_flight().at(Time(1000)), 0);
+  EXPECT_GE((*traffic)->counters().bytes_in_flight.peak(), 0);
+  EXPECT_EQ((*traffic)->counters().bytes_in_flight.at(Time(1000)), 0);
   EXPECT_LE((*traffic)->steps_done(0, 0, 0, -1, Time(1000)), 8);
 }
 

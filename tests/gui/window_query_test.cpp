@@ -284,6 +284,9 @@ TEST_F(PanelWindow, QueriesFindThePacksThatAComparisonHasMovedToOtherRows) {
 TEST_F(PanelWindow, ErrorsInQueriesAreShownAndTheTableRemains) {
   open_small();
   show_panel(Qt::Key_9);
+  run(QStringLiteral("SELECT durations FROM spans"));
+  EXPECT_EQ(table().property("empty text").toString(), window_.query().message())
+      << "the panel has little space for a long message below the query";
   run(QStringLiteral("SELECT count(*) FROM spans"));
   ASSERT_EQ(table().rowCount(), 1);
   run(QStringLiteral("SELECT durations FROM spans"));

@@ -202,6 +202,11 @@ TEST_F(RegionWindow, TabVisitsAllPartsOfTheWindowWithAVisibleFocus) {
     EXPECT_GT(reached.size(), 5u);
     for (QWidget* const widget : reached) {
       if (!widget->isVisible()) continue;
+      QAccessibleInterface* const heard = QAccessible::queryAccessibleInterface(widget);
+      ASSERT_TRUE(heard);
+      EXPECT_FALSE(heard->text(QAccessible::Name).isEmpty())
+          << panel << ": screen readers have no name for " << widget->metaObject()->className()
+          << ' ' << widget->objectName().toStdString();
       widget->setFocus(Qt::TabFocusReason);
       if (QApplication::focusWidget() != widget) continue;
       QApplication::processEvents();

@@ -1,4 +1,4 @@
-// The start of the window: the last session and opening files; groups and headers of rows, and the
+// The start of the window: its first page and opening files; groups and headers of rows, and the
 // critical path by cause.
 
 #include <gmock/gmock.h>
@@ -21,7 +21,6 @@
 #include "gui/paint/scene.h"
 #include "gui/sweep/sweep_panel.h"
 #include "gui/widgets/example_picture.h"
-#include "gui/widgets/last_session.h"
 #include "gui/widgets/open_progress.h"
 #include "gui/widgets/path_panel.h"
 #include "gui/widgets/search_bar.h"
@@ -39,72 +38,6 @@ namespace tutti::gui {
 namespace {
 
 using testing::HasSubstr;
-
-struct Session : Editor {
-  /// Closes the window as a user does, and opens another one.
-  void start_again() {
-    ASSERT_TRUE(window_->close());
-    make_window();
-    opened_ = failed_ = 0;
-  }
-};
-
-TEST_F(Session, ATimelineIsRestoredWithItsView) {
-  const std::string path = folder_.write("small.tutti", small_timeline());
-  open(path);
-  window_->timeline().show_range({kMs * 20, kMs * 60});
-  window_->findChild<SearchBar*>()->filter(QStringLiteral("gpu1"));
-  window_->cursor().set_moment(kMs * 40);
-  start_again();
-  auto* const button = window_->findChild<QPushButton*>(QStringLiteral("continue"));
-  ASSERT_TRUE(button && button->isVisible());
-  EXPECT_THAT(button->text().toStdString(), HasSubstr("small.tutti"));
-  EXPECT_FALSE(window_->timeline().trace()) << "nothing is opened without asking";
-  press(Qt::Key_T, Qt::ControlModifier | Qt::ShiftModifier);
-  ASSERT_TRUE(ran()) << said_;
-  EXPECT_EQ(window_->timeline().view().range(), (TimeRange{kMs * 20, kMs * 60}));
-  EXPECT_EQ(window_->findChild<SearchBar*>()->filter_text(), QStringLiteral("gpu1"));
-  EXPECT_EQ(window_->cursor().moment(), kMs * 40);
-}
-
-TEST_F(Session, AComparisonAndItsScenarioAreRestored) {
-  const std::string scenario =
-      own("small.textproto", test::small_scenario("algorithm: \"ring\"", 2, 2));
-  const std::string first = folder_.write("a.tutti", small_timeline()),
-                    second = folder_.write("b.tutti", small_timeline());
-  opened_ = failed_ = 0;
-  window_->open_both(QString::fromStdString(first), QString::fromStdString(second));
-  ASSERT_TRUE(ran()) << said_;
-  start_again();
-  window_->findChild<QPushButton*>(QStringLiteral("continue"))->click();
-  ASSERT_TRUE(until([&] { return window_->comparison().comparison() != nullptr; })) << said_;
-  EXPECT_EQ(window_->comparison().second_path().toStdString(), second);
-  EXPECT_EQ(editor().path().toStdString(), scenario);
-  EXPECT_TRUE(session().isVisible());
-}
-
-TEST_F(Session, FilesThatAreGoneAreNotOffered) {
-  const std::string path = folder_.write("small.tutti", small_timeline());
-  open(path);
-  ASSERT_TRUE(window_->close());
-  std::filesystem::remove(path);
-  make_window();
-  EXPECT_FALSE(
-      window_->findChild<QPushButton*>(QStringLiteral("continue"))->isVisibleTo(window_.get()));
-  act("restore-session");
-  EXPECT_THAT(window_->status_text().toStdString(), HasSubstr("no earlier session"));
-}
-
-TEST_F(Session, TheTimelineOfARunIsNotRestoredButItsScenario) {
-  const std::string scenario =
-      own("small.textproto", test::small_scenario("algorithm: \"ring\"", 2, 2));
-  act("run");
-  ASSERT_TRUE(ran()) << said_;
-  start_again();
-  const LastSession last = LastSession::read();
-  EXPECT_TRUE(last.timeline.isEmpty()) << last.timeline.toStdString();
-  EXPECT_EQ(last.scenario.toStdString(), scenario);
-}
 
 /// The first page of a window that draws pictures of the examples.
 struct FirstPage : Editor {

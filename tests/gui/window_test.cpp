@@ -5,14 +5,20 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <QDockWidget>
 #include <QFile>
 #include <QListWidget>
 #include <QMimeData>
 #include <fstream>
 #include <set>
+#include <sstream>
 
+#include "core/timeline/writer.h"
+#include "gui/paint/scene.h"
 #include "gui/widgets/command_palette.h"
+#include "tests/gui/simulated.h"
 #include "tests/gui/window_fixture.h"
+#include "tests/support/clusters.h"
 
 namespace tutti::gui {
 namespace {
@@ -38,6 +44,9 @@ TEST_F(Window, BrokenEmptyAndMissingFilesCauseAMessageAndTheOpenFileRemains) {
   const std::string whole = small_timeline();
   EXPECT_FALSE(open(folder_.file("nothing.tutti")));
   EXPECT_THAT(said_, HasSubstr("nothing.tutti"));
+  write("running.tutti.part", whole.substr(0, whole.size() / 2));
+  EXPECT_FALSE(open(folder_.file("running.tutti")));
+  EXPECT_THAT(said_, HasSubstr("open running.tutti.part"));
   EXPECT_FALSE(open(write("empty.tutti", "")));
   EXPECT_FALSE(said_.empty());
   EXPECT_FALSE(open(write("text.tutti", "a letter to a friend")));
@@ -249,6 +258,104 @@ TEST_F(Window, ClosingTheWindowStopsOpeningAFile) {
   window_.open(QString::fromStdString(path));
   window_.close();
   QTest::qWait(20);
+}
+
+// A search shows the panel of its results, which takes a part of the timeline's height.
+TEST_F(Window, TheRowOfTheSelectedSpanStaysInViewWhenAPanelAppears) {
+  ASSERT_TRUE(
+      open(write("ring.tutti", test::simulated(test::small_scenario("algorithm: \"ring\"", 2, 4)))))
+      << said_;
+  window_.resize(1000, 600);
+  QApplication::processEvents();
+  const auto selected_is_in_view = [&] {
+    const auto& selected = view().selected();
+    if (!selected) return false;
+    const QRect box = view().box_of(*selected);
+    return !box.isEmpty() && lines_rect(view().size()).contains(box.center());
+  };
+  int found = 0;
+  for (const char* device : {"gpu0", "gpu1", "gpu2", "gpu3"}) {
+    auto* const dock = window_.findChild<QDockWidget*>(QStringLiteral("found"));
+    dock->hide();
+    view().select(std::nullopt);
+    QApplication::processEvents();
+    const int before = view().height();
+    ASSERT_TRUE(window_.find(QStringLiteral("receive ") + QString::fromLatin1(device)));
+    QApplication::processEvents();
+    EXPECT_TRUE(dock->isVisible());
+    EXPECT_TRUE(selected_is_in_view()) << device << ", " << before << " to " << view().height();
+    ++found;
+  }
+  EXPECT_EQ(found, 4);
+  // The same holds for a window that the user makes smaller.
+  window_.resize(1000, 540);
+  QApplication::processEvents();
+  EXPECT_TRUE(selected_is_in_view());
+}
+
+TEST_F(Window, TheTopologyIsHiddenForATimelineWithoutLinksAndMessages) {
+  std::ostringstream out;
+  core::TimelineWriter writer(out);
+  writer.begin({});
+  writer.track({0, core::TrackKind::kCompute, 0, "gpu0", 0, 0});
+  core::Span span;
+  span.duration = kMs;
+  span.kind = core::SpanKind::kFirstCompute;
+  writer.span(0, span);
+  writer.end();
+  const std::string trace = write("trace.tutti", out.str());
+  ASSERT_TRUE(open(trace)) << said_;
+  auto* const topology = window_.findChild<QDockWidget*>(QStringLiteral("topology"));
+  EXPECT_FALSE(topology->isVisible());
+  press(Qt::Key_T);
+  EXPECT_TRUE(topology->isVisible()) << "it shows the devices on request";
+  ASSERT_FALSE(why_not_opened(window_, [&] { window_.reload(); }));
+  EXPECT_TRUE(topology->isVisible()) << "the user's choice outlasts a reload";
+  topology->hide();
+  press(Qt::Key_T);
+  ASSERT_TRUE(open(trace)) << said_;
+  EXPECT_FALSE(topology->isVisible());
+  open_small();
+  EXPECT_TRUE(topology->isVisible());
+}
+
+TEST_F(Window, ASearchWithoutMatchesNamesTheWordThatMeansNothing) {
+  open_small();
+  const auto said = [&](const char* words) {
+    EXPECT_FALSE(window_.find(QString::fromLatin1(words)));
+    return window_.status_text().toStdString();
+  };
+  EXPECT_THAT(said("receive gpu9"), HasSubstr("is called “gpu9”"));
+  EXPECT_THAT(said("pack three"), HasSubstr("is called “three”"));
+  EXPECT_THAT(said("receive >5"), HasSubstr("“>5” is not a duration"));
+  EXPECT_THAT(said("pack 77"), Not(HasSubstr("is called")));
+  EXPECT_THAT(said("receive >1s"), Not(HasSubstr("is called")));
+}
+
+TEST_F(Window, AFilterThatMatchesNoRowSaysSo) {
+  open_small();
+  const auto colours = [&] {
+    const QImage image = view().grab(lines_rect(view().size())).toImage();
+    std::set<QRgb> found;
+    for (int y = 0; y < image.height(); ++y) {
+      for (int x = 0; x < image.width(); ++x) found.insert(image.pixel(x, y));
+    }
+    return found.size();
+  };
+  view().filter(QStringLiteral("gpu9"));
+  ASSERT_TRUE(view().layout_of_lines().lines().empty());
+  EXPECT_GT(colours(), 5u) << "a text, not only the background and the time cursor";
+  view().filter({});
+  EXPECT_FALSE(view().layout_of_lines().lines().empty());
+}
+
+TEST_F(Window, ASmallWindowLeavesItsWidthToTheTimeline) {
+  window_.resize(640, 480);
+  open_small();
+  EXPECT_FALSE(window_.findChild<QDockWidget*>(QStringLiteral("topology"))->isVisible());
+  EXPECT_GE(view().width(), window_.width() * 9 / 10);
+  press(Qt::Key_T);
+  EXPECT_TRUE(window_.findChild<QDockWidget*>(QStringLiteral("topology"))->isVisible());
 }
 
 }  // namespace

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <vector>
+
+#include "gui/paint/row_raster.h"
+#include "gui/trace/trace.h"
+
+namespace tutti::gui {
+
+/// Adds to each pixel's sum the share of the pixel's time for which a row is busy, from 0 to 1.
+/// Like the pixels of the row itself (RowRaster), except that a device whose host has not launched
+/// the next kernel is not busy. `raster`: the pixels of `range`.
+void add_busy_shares(const Trace::Row& row, const TimeRange& range, RowRaster& raster,
+                     std::vector<double>& sums);
+
+}  // namespace tutti::gui

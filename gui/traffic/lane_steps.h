@@ -1,0 +1,89 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "core/base/units.h"
+#include "gui/trace/packed_numbers.h"
+#include "gui/trace/span_row.h"
+
+namespace tutti::gui {
+
+/// The schedule steps of one row of a lane: which step of which pack each span is, and the message
+/// that it received. Shares the times and kinds of the spans with the trace. Memory: a run of
+/// consecutive steps of one pack takes 24 bytes; the messages take 0.6 bytes per step if senders
+/// and sizes are regular (packed_numbers.h).
+class LaneSteps {
+ public:
+  using Index = SpanRow::Index;
+
+  /// The collective to which a step belongs.
+  struct Key {
+    std::int32_t step = 0;   ///< the training step
+    std::int32_t pack = -1;  ///< the pack; kFirstExchange or less: an exchange
+    auto operator<=>(const Key&) const = default;
+  };
+  static constexpr std::int32_t kFirstExchange = -2;
+
+  /// A schedule step. The sender is only meaningful for steps that receive a message.
+  struct Step {
+    Key key;
+    std::int64_t index = 0;        ///< the index of the step in its lane
+    std::int32_t peer = -1;        ///< the sender's row; -1: unknown
+    std::int64_t peer_index = -1;  ///< the index of the sending step in its lane
+    core::Bytes bytes;             ///< the size of the message
+  };
+
+  LaneSteps() = default;
+  /// `spans`: the finished row.
+  explicit LaneSteps(SpanRow spans) : spans_(std::move(spans)) {}
+  /// Describes the next span of the row. A step with an index that is not above the last index of
+  /// its collective is skipped, because a damaged file may contain a step twice.
+  void add(const Step& step, bool receives);
+  /// Skips the next span of the row, which is no valid step.
+  void skip();
+  /// Must be called when each span has been described, before any query.
+  void finish();
+
+  [[nodiscard]] const SpanRow& spans() const { return spans_; }
+  /// Returns the step of a span; nullopt if the span was skipped.
+  [[nodiscard]] std::optional<Step> step(Index span) const;
+  /// Returns the span of a step; nullopt if there is none.
+  [[nodiscard]] std::optional<Index> find(const Key& key, std::int64_t index) const;
+  /// Returns the number of steps of a collective that the lane had completed at `t`, including
+  /// steps that were not recorded; 0 if the row has no step of the collective that ended by then.
+  [[nodiscard]] std::int64_t done(const Key& key, core::Time t) const;
+
+  /// Returns the memory in use without the shared columns, in bytes.
+  [[nodiscard]] std::size_t memory() const;
+
+ private:
+  static constexpr std::int32_t kSkipped = INT32_MIN;  ///< the pack of skipped spans
+  /// Consecutive spans, which are consecutive steps of one collective.
+  struct Run {
+    Index first = 0;  ///< the first span
+    Key key;
+    std::int64_t index = 0;  ///< the index of the first step
+  };
+  [[nodiscard]] Index length(std::size_t run) const {
+    return (run + 1 < runs_.size() ? runs_[run + 1].first : added()) - runs_[run].first;
+  }
+  [[nodiscard]] Index added() const { return static_cast<Index>(peers_.size()); }
+  void append(const Key& key, std::int64_t index);
+  /// Returns the positions in by_key_ of the runs of a collective.
+  [[nodiscard]] std::pair<std::size_t, std::size_t> runs_of(const Key& key) const;
+
+  SpanRow spans_;
+  std::vector<Run> runs_;
+  std::vector<std::uint32_t> by_key_;  ///< the runs, sorted by collective, then by index
+  /// For each span, the sender's row, the sender's index relative to the index of the span, and the
+  /// bytes of the message. Spans that receive nothing repeat the values of the span before.
+  PackedNumbers peers_, peer_shifts_, bytes_;
+  Step last_;  ///< the last step that received a message
+  /// The last index of each collective. Empty unless steps are being added.
+  std::map<Key, std::int64_t> last_index_;
+};
+
+}  // namespace tutti::gui
