@@ -258,6 +258,18 @@ TEST(Perf, ErrorsHaveNoPositionsOfGeneratedText) {
                        {ProblemCode::kConflict, "Strategy.algorithm", 0, 0, file});
 }
 
+TEST(Perf, IterationsOfNcclTestsDoNotChangeAPrediction) {
+  const std::vector<std::string> predict = {
+      "perf", scenario("01_two_ranks"), "-b", "1K", "-e", "4K", "-f", "2"};
+  std::vector<std::string> pasted = predict;
+  pasted.insert(pasted.end(), {"-n", "50", "-w", "10"});
+  const Outcome without = run_tutti(predict);
+  const Outcome with = run_tutti(pasted);
+  ASSERT_EQ(with.status, 0) << with.err;
+  EXPECT_EQ(with.out, without.out);
+  EXPECT_THAT(with.err, HasSubstr("-n and -w do not change a prediction"));
+}
+
 TEST(Perf, RefusesInvalidSizes) {
   using Words = std::vector<std::string>;
   const TemporaryFolder folder;
@@ -267,7 +279,7 @@ TEST(Perf, RefusesInvalidSizes) {
            {{"-e", "1T"}, ProblemCode::kSyntax, "-e"},
            {{"-f", "1"}, ProblemCode::kTooSmall, "-f"},
            {{"--backend", "nccl"}, ProblemCode::kConflict, "--backend"},
-           {{"-n", "5"}, ProblemCode::kUnused, "-n"},
+           {{"-n", "0"}, ProblemCode::kTooSmall, "-n"},
            {{"-z", "1"}, ProblemCode::kUnsupported, "-z"},
            {{"-c", "-1"}, ProblemCode::kTooSmall, "-c"},
            {{"--backend", "tcp", "-c", "0"}, ProblemCode::kTooSmall, "-c"},

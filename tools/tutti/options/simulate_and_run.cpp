@@ -225,13 +225,14 @@ void add_perf(CLI::App& app, PerfOptions& o) {
       ->capture_default_str();
   c->add_option("-o,--op", o.op, "Reduction operation: sum, prod, max, min or avg")
       ->capture_default_str();
-  c->add_option("-n,--iters", o.iterations,
-                "Number of timed iterations of a real run (default 20)");
+  c->add_option(
+      "-n,--iters", o.iterations,
+      "Number of timed iterations of a real run (default 20); does not change a prediction");
   c->add_option(
       "-w,--warmup_iters", o.warm_up,
       "Number of warm-up iterations before the timed iterations of a real run (default 5; at "
       "least 1 is executed for collectives that synchronise all ranks, such as all_reduce, because "
-      "it replaces a barrier)");
+      "it replaces a barrier); does not change a prediction");
   c->add_option("-c,--check", o.check,
                 "Check the results, as in nccl-tests. A real run always checks its results, "
                 "before and after the timed iterations, and refuses 0; predictions have no "

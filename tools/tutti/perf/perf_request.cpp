@@ -67,8 +67,6 @@ std::optional<core::Reduction> parse_op(const std::string& name) {
 std::optional<std::string> first_given(const PerfOptions& options) {
   const JoinOptions& join = options.real.join;
   const std::pair<const char*, bool> all[] = {
-      {"-n", options.iterations.has_value()},
-      {"-w", options.warm_up.has_value()},
       {"--transport", !options.real.transport.empty()},
       {"--streams", options.real.streams.has_value()},
       {"--timeout-seconds", options.real.timeout_seconds.has_value()},
