@@ -115,11 +115,15 @@ QString wrong_size(const tutti::gui::MainWindow& window, const QSize& wanted) {
       .arg(least.height());
 }
 
-/// Writes the picture. Returns an error message; empty on success.
-QString write_window(tutti::gui::MainWindow& window, const tutti::gui::Options& options) {
-  // A panel that changes its size can change the sizes of others, such as the legend.
+/// Processes events until all panels have their final sizes: a panel that changes its size can
+/// change the sizes of others, such as the legend.
+void settle_sizes() {
   constexpr int kMaxRounds = 3;
   for (int i = 0; i < kMaxRounds; ++i) QApplication::processEvents();
+}
+
+/// Writes the picture. Returns an error message; empty on success.
+QString write_window(tutti::gui::MainWindow& window, const tutti::gui::Options& options) {
   window.messages().update_visible();
   window.numbers().finish();
   if (window.welcome().isVisible()) window.welcome().finish_pictures();
@@ -165,6 +169,7 @@ int write_screenshot(QApplication& app, tutti::gui::MainWindow& window,
     QTimer::singleShot(0, &window, [&window, &options, refuse, wrong_commands] {
       for (const QString& why : *wrong_commands) refuse(why);
       if (!wrong_commands->isEmpty()) return;
+      settle_sizes();
       if (const QString wrong = wrong_size(window, options.size); !wrong.isEmpty())
         return refuse(wrong);
       const QString wrong = write_window(window, options);

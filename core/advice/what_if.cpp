@@ -7,6 +7,7 @@
 
 #include "core/calibrate/cluster_figures.h"
 #include "core/proto/scenario.pb.h"
+#include "core/strategy/algorithm_table.h"
 
 namespace tutti::core {
 namespace {
@@ -69,7 +70,7 @@ class WhatIfMaker {
           [](proto::Strategy& p) { p.set_staging(proto::Strategy::DIRECT); });
     }
     // NCCL executes the packs of its communicator one after the other in any case.
-    const bool by_nccl = s.algorithm == AlgorithmChoice(BaseAlgorithm::kNccl);
+    const bool by_nccl = traits(s.algorithm).nccl == NcclPart::kAll;
     if (s.launch == Launch::kSerial && !by_nccl && scenario_.plan.packs.size() > 1) {
       with("packs start as soon as they are ready (strategy.launch: CONCURRENT)",
            [](proto::Strategy& p) { p.set_launch(proto::Strategy::CONCURRENT); });

@@ -1,10 +1,9 @@
 #include "core/explore/database.h"
 
-#include <fcntl.h>
 #include <sqlite3.h>
-#include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -130,17 +129,16 @@ void Database::Close::operator()(sqlite3* database) const { sqlite3_close(databa
 
 namespace {
 
-/// Returns the error number if there is no file `path`, and its folder does not allow new files;
-/// otherwise 0. SQLite would then also try to open the file for reading only, and report that it
-/// does not exist.
+/// Returns the error number if there is no file `path` and none can be created; otherwise 0. SQLite
+/// would then also try to open the file for reading only, and report that it does not exist.
 int reason_not_to_create(const std::string& path) {
-  namespace fs = std::filesystem;
   std::error_code ignored;
-  if (fs::exists(path, ignored)) return 0;
-  const std::string folder = fs::path(path).parent_path().string();
-  return faccessat(AT_FDCWD, folder.empty() ? "." : folder.c_str(), W_OK | X_OK, AT_EACCESS) == 0
-             ? 0
-             : errno;
+  if (std::filesystem::exists(path, ignored)) return 0;
+  std::FILE* const made = std::fopen(path.c_str(), "wx");  // x: fails if there is a file
+  if (!made) return errno;
+  std::fclose(made);
+  std::remove(path.c_str());
+  return 0;
 }
 
 /// Returns SQLite's URI of a file that does not change while it is read.

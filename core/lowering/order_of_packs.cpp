@@ -1,5 +1,6 @@
 #include "core/lowering/order_of_packs.h"
 
+#include "core/strategy/algorithm_table.h"
 #include "core/strategy/collective_keys.h"
 
 namespace tutti::core {
@@ -30,7 +31,7 @@ void sort_by_keys(Plan& plan) {
 /// of the communicator.
 bool one_at_a_time(const Strategy& strategy) {
   return !strategy.spec && !strategy.custom && !strategy.servers &&
-         strategy.algorithm == AlgorithmChoice(BaseAlgorithm::kNccl);
+         traits(strategy.algorithm).nccl == NcclPart::kAll;
 }
 
 }  // namespace

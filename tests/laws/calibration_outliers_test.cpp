@@ -265,9 +265,10 @@ TEST(CalibrationLawOutliers, WaitingForACpuCoreIsNotMistakenForASlowLink) {
   const Calibration crowded =
       calibrated(stated, request({as_if_run(folder, slow, 0.5, false)}, {}, {}));
   EXPECT_FALSE(one_is_an_outlier(crowded));
-  EXPECT_THAT(crowded.notes, testing::Contains(testing::AllOf(
-                                 HasSubstr("in 3 of 3 steps, workers waited for a CPU core"),
-                                 HasSubstr("for up to 50 %"), HasSubstr("up to 2 times as high"))));
+  EXPECT_THAT(crowded.notes,
+              testing::Contains(testing::AllOf(
+                  HasSubstr("in 3 of 3 steps, workers waited for a CPU core"),
+                  HasSubstr("for 50 % of the time"), HasSubstr("up to 2 times as high"))));
 }
 
 TEST(CalibrationLawOutliers, LinksThatTheRunDidNotUseAreNotChecked) {

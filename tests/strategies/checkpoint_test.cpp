@@ -99,7 +99,8 @@ TEST(Checkpoint, ReplicasOfOneWorkerAreReducedOnItsCpu) {
 /// checkpoint's packs take alone.
 TEST(Checkpoint, LengthensItsStepsByTheSumOfItsPacks) {
   const std::string workers = "workers { machine: \"dgx1-v100\" count: 2 replicas: 1 }";
-  const core::Scenario s = scenario(workers, "algorithm: \"ring\"", "steps: 4 checkpoint_every: 2");
+  const core::Scenario s =
+      scenario(workers, "algorithm: \"ring\" launch_us: 0", "steps: 4 checkpoint_every: 2");
   Time extra;
   for (const Pack& pack : s.plan.packs) {
     if (pack.phase == PackPhase::kCheckpoint)
@@ -107,7 +108,7 @@ TEST(Checkpoint, LengthensItsStepsByTheSumOfItsPacks) {
   }
   ASSERT_GT(extra, Time());
   const Steps with = run(s);
-  const Steps without = run(scenario(workers, "algorithm: \"ring\"", "steps: 4", ""));
+  const Steps without = run(scenario(workers, "algorithm: \"ring\" launch_us: 0", "steps: 4", ""));
   ASSERT_EQ(with.steps.size(), 4u);
   for (std::size_t i = 0; i < 4; ++i) {
     const Time took = with.steps[i].end - with.steps[i].start,

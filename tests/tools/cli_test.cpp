@@ -85,7 +85,8 @@ TEST(Messages, QuietPrintsOnlyResultsAndErrors) {
 }
 
 TEST(Completion, ScriptsAndCandidatesArePrinted) {
-  EXPECT_THAT(run_tutti({"completion", "bash"}).out, HasSubstr("complete -F _tutti tutti"));
+  EXPECT_THAT(run_tutti({"completion", "bash"}).out,
+              HasSubstr("complete -o bashdefault -F _tutti tutti"));
   EXPECT_THAT(run_tutti({"completion", "zsh"}).out, StartsWith("#compdef tutti"));
   EXPECT_THAT(run_tutti({"completion", "fish"}).out, HasSubstr("complete -c tutti"));
   EXPECT_EQ(run_tutti({"completion", "tcsh"}).status, 2);
