@@ -129,15 +129,16 @@ void Database::Close::operator()(sqlite3* database) const { sqlite3_close(databa
 
 namespace {
 
-/// Returns the error number if there is no file `path` and none can be created; otherwise 0. SQLite
-/// would then also try to open the file for reading only, and report that it does not exist.
+/// Creates the file `path`, empty, if it does not exist. Returns the error number if that is not
+/// possible; otherwise 0. If SQLite cannot create a file, it also tries to open the file for
+/// reading only, and then reports that it does not exist. The file is not removed again, because
+/// another process may have opened it in the meantime.
 int reason_not_to_create(const std::string& path) {
   std::error_code ignored;
   if (std::filesystem::exists(path, ignored)) return 0;
-  std::FILE* const made = std::fopen(path.c_str(), "wx");  // x: fails if there is a file
+  std::FILE* const made = std::fopen(path.c_str(), "ab");
   if (!made) return errno;
   std::fclose(made);
-  std::remove(path.c_str());
   return 0;
 }
 
