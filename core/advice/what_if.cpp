@@ -7,7 +7,7 @@
 
 #include "core/calibrate/cluster_figures.h"
 #include "core/proto/scenario.pb.h"
-#include "core/strategy/algorithm_table.h"
+#include "core/strategy/nccl_communicators.h"
 
 namespace tutti::core {
 namespace {
@@ -69,13 +69,13 @@ class WhatIfMaker {
           "DIRECT)",
           [](proto::Strategy& p) { p.set_staging(proto::Strategy::DIRECT); });
     }
-    // NCCL executes the packs of its communicator one after the other in any case.
-    const bool by_nccl = traits(s.algorithm).nccl == NcclPart::kAll;
-    if (s.launch == Launch::kSerial && !by_nccl && scenario_.plan.packs.size() > 1) {
+    // NCCL executes the packs of a communicator one after the other in any case.
+    const bool launch_matters = scenario_.plan.packs.size() > 1 && !packs_share_communicators(s);
+    if (s.launch == Launch::kSerial && launch_matters) {
       with("packs start as soon as they are ready (strategy.launch: CONCURRENT)",
            [](proto::Strategy& p) { p.set_launch(proto::Strategy::CONCURRENT); });
     }
-    if (s.launch == Launch::kConcurrent && !by_nccl && scenario_.plan.packs.size() > 1) {
+    if (s.launch == Launch::kConcurrent && launch_matters) {
       with("each pack waits for the previous pack (strategy.launch: SERIAL)",
            [](proto::Strategy& p) { p.set_launch(proto::Strategy::SERIAL); });
     }

@@ -1,7 +1,9 @@
 #include "core/lowering/order_of_packs.h"
 
-#include "core/strategy/algorithm_table.h"
+#include <algorithm>
+
 #include "core/strategy/collective_keys.h"
+#include "core/strategy/nccl_communicators.h"
 
 namespace tutti::core {
 namespace {
@@ -25,32 +27,44 @@ void sort_by_keys(Plan& plan) {
   plan.packs = std::move(sorted);
 }
 
-/// True if NCCL executes the packs completely. NCCL executes the collectives of a communicator one
-/// after the other, even if the program launches them on different streams. SOURCE: NVIDIA/nccl
-/// issue 574 (S. Jeaugey, 2021-09-27): NCCL adds CUDA events, because collectives share the buffers
-/// of the communicator.
-bool one_at_a_time(const Strategy& strategy) {
-  return !strategy.spec && !strategy.custom && !strategy.servers &&
-         traits(strategy.algorithm).nccl == NcclPart::kAll;
+/// Returns the packs in the order in which their gradients become ready. Packs that become ready
+/// together remain in their order.
+std::vector<int> as_they_become_ready(const Workload& workload, const Plan& plan) {
+  std::vector<int> segment_of(workload.gradients.size());
+  for (std::size_t s = 0; s < workload.segments.size(); ++s) {
+    for (const int v : workload.segments[s].variables) segment_of[v] = static_cast<int>(s);
+  }
+  std::vector<int> ready_after, order;
+  for (const Pack& pack : plan.packs) {
+    int last = pack.also_needs >= 0 ? segment_of[pack.also_needs] : -1;
+    if (pack.needs_all_gradients) last = static_cast<int>(workload.segments.size());
+    for (const Member& member : pack.payload.members)
+      last = std::max(last, segment_of[member.variable]);
+    order.push_back(static_cast<int>(order.size()));
+    ready_after.push_back(last);
+  }
+  std::stable_sort(order.begin(), order.end(),
+                   [&](int a, int b) { return ready_after[a] < ready_after[b]; });
+  return order;
 }
 
 }  // namespace
 
-void set_launch_order(const Strategy& strategy, Plan& plan) {
+void set_launch_order(const Strategy& strategy, const Workload& workload, Plan& plan) {
   const bool descending = strategy.launch_order == LaunchOrder::kDescendingKeys ||
                           (strategy.launch_order == LaunchOrder::kByPacking &&
                            !strategy.bytes_per_pack && strategy.num_packs == 0);
   if (strategy.instance_keys || descending) give_keys(plan);
   if (plan.fuses()) return;
-  const int packs = static_cast<int>(plan.packs.size());
-  if (strategy.launch != Launch::kSerial) {
-    if (!one_at_a_time(strategy)) return;
-    for (int i = strategy.nccl_communicators; i < packs; ++i)
-      plan.packs[i].after = i - strategy.nccl_communicators;
-    return;
+  if (strategy.launch == Launch::kSerial) {
+    if (descending) sort_by_keys(plan);
+    for (int i = 1; i < static_cast<int>(plan.packs.size()); ++i) plan.packs[i].after = i - 1;
+  } else if (packs_share_communicators(strategy)) {
+    const std::vector<int> order = as_they_become_ready(workload, plan);
+    const auto communicators = static_cast<std::size_t>(strategy.nccl_communicators);
+    for (std::size_t i = communicators; i < order.size(); ++i)
+      plan.packs[order[i]].after = order[i - communicators];
   }
-  if (descending) sort_by_keys(plan);
-  for (int i = 1; i < packs; ++i) plan.packs[i].after = i - 1;
 }
 
 }  // namespace tutti::core

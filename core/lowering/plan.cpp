@@ -156,7 +156,7 @@ class Planner : private PackMaker {
     if (plan_.packs.empty())
       return tl::make_unexpected(StrategyProblem{
           "", "the model has no gradient with elements, so there is nothing to send"});
-    set_launch_order(strategy_, plan_);
+    set_launch_order(strategy_, workload_, plan_);
     note_unused_rings();
     return std::move(plan_);
   }

@@ -40,6 +40,7 @@
 #include "core/scenario/nccl_times.h"
 #include "core/strategy/algorithm_table.h"
 #include "core/strategy/collective_parts.h"
+#include "core/strategy/nccl_communicators.h"
 #include "core/strategy/nccl_links.h"
 #include "core/strategy/nccl_ways.h"
 
@@ -48,6 +49,7 @@ namespace {
 
 constexpr const char* kField = "strategy.nccl";
 constexpr const char* kVariablesField = "strategy.nccl.set";
+constexpr const char* kCommunicatorsField = "strategy.nccl.communicators";
 constexpr const char* kNetworkField = "strategy.nccl.network";
 
 const std::string& text_of(const Error& error) { return error.problems().front().text; }
@@ -68,6 +70,10 @@ class Nccl {
                                 "scenario uses NCCL; remove it, or set algorithm: \"nccl\"");
       return unused_calibration();
     }
+    if (complaints_.has(kCommunicatorsField) && !packs_share_communicators(scenario_.strategy))
+      complaints_.complain_at(kCommunicatorsField, ProblemCode::kUnused,
+                              "strategy: nccl: communicators applies only to packs that NCCL "
+                              "executes completely (algorithm: \"nccl\"); remove communicators");
     scenario_.nccl_values = options().settings.notes;
     if (scenario_.run.nccl == NcclModel::kRings) return;
     if (library_.folder().empty()) return;  // predictions need the library's parameters

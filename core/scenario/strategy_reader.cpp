@@ -290,7 +290,7 @@ class StrategyReader {
     if (message_.launch() == proto::Strategy::CONCURRENT) return;
     fields_.complain_at(nccl, "communicators", ProblemCode::kUnused,
                         "strategy: nccl: communicators has no effect if each pack waits for the "
-                        "previous one; also set launch: CONCURRENT");
+                        "previous one; set launch: CONCURRENT, or remove communicators");
   }
 
   void read_compression() {
