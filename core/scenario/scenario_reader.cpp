@@ -314,9 +314,9 @@ class ScenarioReader {
                             w.model().empty() ? "variable" : "model");
         return false;
       }
-      const auto shape = transformer_from(w.transformer(), fields_);
-      if (shape) model = transformer_model(*shape, scenario_.name);
-      return shape.has_value();
+      auto made = transformer_from(w.transformer(), scenario_.name, fields_);
+      if (made) model = std::move(*made);
+      return made.has_value();
     }
     if (w.variable_size() > kMaxVariables) {
       fields_.complain_at(w, "variable", ProblemCode::kTooLarge,

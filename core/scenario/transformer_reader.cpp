@@ -1,23 +1,21 @@
 #include "core/scenario/transformer_reader.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
 #include "core/proto/scenario.pb.h"
+#include "core/text/limits.h"
 
 namespace tutti::core {
 namespace {
 
 constexpr const char* kTransformer = "transformer";
-constexpr double kMaxTransformerElements = 7e13;
 
 class TransformerReader {
  public:
   TransformerReader(const proto::Transformer& message, Fields& fields)
       : message_(message), fields_(fields) {}
 
-  std::optional<TransformerShape> read() {
+  std::optional<Model> read(const std::string& name) {
     TransformerShape shape;
     shape.layers = required("layers", 1 << 12);
     shape.hidden = required("hidden", 1 << 20);
@@ -37,12 +35,15 @@ class TransformerReader {
     }
     if (!valid_) return std::nullopt;
     check_divisions(shape);
-    const double matrices = shape.gated ? 7 : 6;
-    if (static_cast<double>(shape.layers) * matrices * static_cast<double>(shape.hidden) *
-            static_cast<double>(std::max(shape.hidden, shape.ffn)) >
-        kMaxTransformerElements)
-      wrong("layers", "the model has more than 70 trillion elements");
-    return valid_ ? std::optional(shape) : std::nullopt;
+    if (!valid_) return std::nullopt;
+    // Each of the at most 2^16 variables has at most 2^44 elements, so sums fit into 64 bits.
+    Model model = transformer_model(shape, name);
+    std::int64_t elements = 0;
+    for (const Variable& variable : model.variables) elements += variable.elements;
+    if (elements <= kMaxElements) return model;
+    fields_.complain_at(message_, "layers", ProblemCode::kTooLarge,
+                        "transformer: {} elements in total exceed the limit of 2^46", elements);
+    return std::nullopt;
   }
 
  private:
@@ -92,9 +93,9 @@ class TransformerReader {
 
 }  // namespace
 
-std::optional<TransformerShape> transformer_from(const proto::Transformer& message,
-                                                 Fields& fields) {
-  return TransformerReader(message, fields).read();
+std::optional<Model> transformer_from(const proto::Transformer& message, const std::string& name,
+                                      Fields& fields) {
+  return TransformerReader(message, fields).read(name);
 }
 
 }  // namespace tutti::core

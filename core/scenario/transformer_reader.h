@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include "core/text/fields.h"
 #include "core/workload/transformer.h"
@@ -11,8 +12,10 @@ class Transformer;
 
 namespace tutti::core {
 
-/// Reads workload.transformer. Returns nullopt and reports problems if a dimension is missing, or
-/// if dimensions cannot be divided as they must be.
-std::optional<TransformerShape> transformer_from(const proto::Transformer& message, Fields& fields);
+/// Reads workload.transformer and makes its model. Returns nullopt and reports problems if a
+/// dimension is missing, if dimensions cannot be divided as they must be, or if the model is too
+/// large.
+std::optional<Model> transformer_from(const proto::Transformer& message, const std::string& name,
+                                      Fields& fields);
 
 }  // namespace tutti::core

@@ -30,8 +30,8 @@ struct TransformerShape {
 /// multiply-add has 2 operations. The backward pass of a weight has twice the operations of its
 /// forward pass. A normalization has 5 operations per element in the forward pass and 10 in the
 /// backward pass. The products of attention (4 · sequence² · hidden operations) are counted in the
-/// output projection of the attention. REQUIRES: the numbers are positive, and all variables
-/// together have at most 2^46 elements.
+/// output projection of the attention. REQUIRES: the numbers are positive, and the number of
+/// elements of each variable fits into 64 bits.
 Model transformer_model(const TransformerShape& shape, const std::string& name);
 
 }  // namespace tutti::core

@@ -428,6 +428,9 @@ TEST(Scenario, RefusesTwoDescriptionsOfTheWorkload) {
                      "workload { model: \"vgg16_keras\" variable { name: \"x\" } batch: 1 }" +
                      kStrategy,
                  kConflict, "Workload.model", "\"vgg16_keras\"");
+  expect_problem(
+      kCluster + "workload { model: \"vgg16_keras\" transformer { } batch: 1 }" + kStrategy,
+      kConflict, "Workload.transformer", "transformer ^{");
   const std::string variables =
       kCluster +
       "workload { variable { name: \"x\" shape: -1 } variable { name: \"x\" } variable { } }" +
@@ -441,6 +444,24 @@ TEST(Scenario, RefusesTwoDescriptionsOfTheWorkload) {
       kCluster + "workload { model: \"vgg16_keras\" layer_times: \"resnet50_torchvision_v100\" }" +
           kStrategy,
       kConflict, "Workload.layer_times", "\"resnet50_torchvision_v100\"");
+}
+
+TEST(Scenario, RefusesTransformersWithWrongDimensions) {
+  const auto expect = [](const std::string& dimensions, ProblemCode code, const std::string& field,
+                         const std::string& mark) {
+    expect_problem(
+        kCluster + "workload { transformer { " + dimensions + " } batch: 1 }" + kStrategy, code,
+        "Transformer." + field, mark);
+  };
+  const std::string small = "hidden: 64 heads: 8 vocabulary: 96 sequence: 16 ";
+  expect(small, kMissing, "layers", "transformer ^{");
+  expect(small + "layers: 1 kv_heads: 3", kInvalid, "heads", "heads: ^8");
+  expect(small + "layers: 1 tensor_parallel: 3", kInvalid, "heads", "heads: ^8");
+  // The embedding and the output projection have 32 * 2^40 elements together, and the attention of
+  // nine layers has 36 * 2^40.
+  const std::string large =
+      "hidden: 1048576 heads: 1024 ffn: 1024 vocabulary: 16777216 sequence: 1 ";
+  expect(large + "layers: 9", kTooLarge, "layers", "layers: ^9");
 }
 
 TEST(Scenario, RefusesStrategiesThatDoNotFitTheCluster) {
@@ -463,6 +484,13 @@ TEST(Scenario, RefusesStrategiesThatDoNotFitTheCluster) {
          "num_packs: 2");
   expect("algorithm: \"ring\" agg_small_grads_max_group: 2", kUnused, "agg_small_grads_max_group",
          "group: ^2");
+  expect_problem(
+      kCluster + kWorkload +
+          "strategy { algorithm: \"nccl/ring\" launch: CONCURRENT nccl { communicators: 2 } }",
+      kUnused, "Nccl.communicators", "communicators: ^2");
+  expect_problem(
+      kCluster + kWorkload + "strategy { algorithm: \"nccl\" nccl { communicators: 2 } }", kUnused,
+      "Nccl.communicators", "communicators: ^2");
   const std::string cpus =
       "cluster { workers { machine: \"cpu-host\" count: 3 } network { kind: ONE_SWITCH latency_us: "
       "1 } }";
