@@ -5,9 +5,9 @@
     tools/convolution_times.py --write docs/precision.md         # replaces the table there
     tools/convolution_times.py --tutti OLD                       # another version of Tutti
 
-The times follow from operations, shapes and the data sheet of the GPU. Of all rows, only those of
-ResNet-50 in float32 on a V100 were used to set a parameter (the efficiency of convolutions in
-float32).
+The times follow from operations, shapes and the data sheet of the GPU. Only the three rows of
+resnet50_torchvision in float32 on a V100 were used to set a parameter (the efficiency of
+convolutions in float32).
 """
 
 import argparse
@@ -18,8 +18,9 @@ import subprocess
 import sys
 import tempfile
 
+from generated_section import replace_section
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-BEGIN, END = "<!-- tools/convolution_times.py -->", "<!-- end of tools/convolution_times.py -->"
 
 # Peak rates in TFLOP/s, and the memory bandwidth of the data sheet in GB/s. On GeForce cards,
 # products of 16 bits are added in float32.
@@ -126,8 +127,7 @@ def main():
     if not options.write:
         print(text)
         return
-    page = options.write.read_text()
-    options.write.write_text(page.split(BEGIN)[0] + BEGIN + "\n" + text + "\n" + END + page.split(END)[1])
+    replace_section(options.write, "tools/convolution_times.py", text)
 
 
 if __name__ == "__main__":

@@ -16,8 +16,9 @@ import subprocess
 import sys
 import tempfile
 
+from generated_section import replace_section
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-BEGIN, END = "<!-- tools/large_models.py -->", "<!-- end of tools/large_models.py -->"
 
 
 class Transformer:
@@ -139,9 +140,7 @@ def main():
     if not options.write:
         print(text)
         return
-    page = options.write.read_text()
-    before, after = page.split(BEGIN)[0], page.split(END)[1]
-    options.write.write_text(before + BEGIN + "\n" + text + "\n" + END + after)
+    replace_section(options.write, "tools/large_models.py", text)
 
 
 if __name__ == "__main__":
