@@ -196,7 +196,7 @@ struct Strategy {
 
 /// The default launch time of a collective on GPUs, if NCCL's times do not include one: the
 /// shortest launch of a kernel with protocol LL to which the model of NCCL's times was fitted
-/// (Hopper; 8.0 us on Blackwell, 7.6 us on Volta, 9.5 us on Ampere: scenarios/nccl_time.csv,
+/// (Hopper; 8.0 us on Blackwell, 7.7 us on Volta, 10.2 us on Ampere: scenarios/nccl_time.csv,
 /// launch_ll). The polls of flags between schedule steps are part of the latency of links.
 inline constexpr Time kGpuLaunch = nanoseconds(5'400);
 

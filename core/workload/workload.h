@@ -21,7 +21,7 @@ inline constexpr double kEfficiency = 0.5;
 /// have times of their own (layer_traffic.h). SOURCE: ResNet-50 in float32 on a V100 trains 367
 /// (NVIDIA DeepLearningExamples), 374 and 328 images/s (batch 32, PyTorch's benchmark of DDP); the
 /// batch normalizations and activation functions take a quarter of this time, so that the
-/// convolutions run at 71 to 78 % of 15.7 TFLOP/s.
+/// convolutions run at 78, 80 and 67 % of 15.7 TFLOP/s.
 inline constexpr double kEfficiencyOfConvolutions = 0.75;
 
 /// A part of the backward pass. When a segment ends, the gradients of its variables become ready.

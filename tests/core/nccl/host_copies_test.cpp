@@ -73,8 +73,8 @@ TEST(HostCopies, CrossTheLinkOfASharedPcieSwitchTwice) {
   EXPECT_GT(ms(shared, Algorithm::kRing, 1 << 30), 1.8 * ms(own, Algorithm::kRing, 1 << 30));
 }
 
-/// Eight GPUs on PCIe of `pcie_gb_per_s`, of which `of_switch` share the link of their PCIe switch
-/// to the CPU.
+/// Returns a machine whose GPUs are attached to PCIe of `pcie_gb_per_s`. `of_switch` GPUs share the
+/// link between their PCIe switch and the CPU.
 System on_pcie(int gpus, double pcie_gb_per_s, int of_switch, bool peer_access) {
   auto system = system_of(*test::shipped_machine("pcie8-l4"), 1, gpus, {});
   EXPECT_TRUE(system) << system.error().message();
@@ -114,7 +114,7 @@ TEST(HostCopies, AllToAllCrossesTheLinksOfSwitchesAlsoWithPeerAccess) {
     return predict_sends(system, *comm, CollectiveKind::kAllToAll, 1 << 30, *parameters).us();
   };
   const double alone = took(on_pcie(8, 24, 1, true));
-  // Of seven blocks, four leave the switch of four GPUs.
+  // Each GPU sends seven blocks, four of which leave its switch.
   EXPECT_NEAR(took(on_pcie(8, 24, 4, true)) / alone, 4 * 4.0 / 7, 0.1);
   EXPECT_NEAR(took(on_pcie(8, 24, 4, false)) / alone, 4, 0.1);
 }

@@ -27,11 +27,14 @@ double us(int nodes, std::int64_t bytes, int threads) {
 
 TEST(LlBroadcast, SmallOnesTakeAsLongOnSixteenNodesAsOnTwo) {
   EXPECT_DOUBLE_EQ(us(16, 256, 64), us(2, 256, 64));
-  EXPECT_NEAR(us(16, 256, 64) / 7.76, 1, 0.4);  // two nodes: 7.62 us
+  // Measured are 7.76 us on 16 nodes, and 7.62 us on two nodes. The prediction is 10.5 us, 35 %
+  // more, because the launch takes 10.2 us on the Ampere systems to which the model was fitted.
+  EXPECT_NEAR(us(16, 256, 64) / 7.76, 1, 0.4);
 }
 
 TEST(LlBroadcast, FewerThreadsMoveFewerBytesPerSecond) {
-  // On one node, 4 KiB with 64 threads take as long as 8 KiB with 128 threads do, within 5 %.
+  // On one node, 4 KiB with 64 threads take as long as 8 KiB with 128 threads do, within 5 %. The
+  // predictions are 12.9, 13.1 and 14.0 us: 17 and 13 % above the measured times, and 14 % below.
   EXPECT_NEAR(us(1, 4096, 64) / 11.02, 1, 0.3);
   EXPECT_NEAR(us(1, 8192, 128) / 11.55, 1, 0.3);
   EXPECT_NEAR(us(1, 32768, 512) / 16.25, 1, 0.3);

@@ -15,6 +15,7 @@
 #include "core/nccl/system_of_machine.h"
 #include "core/nccl/time/error_bands.h"
 #include "core/nccl/time/prediction.h"
+#include "core/strategy/strategy.h"
 #include "tests/support/clusters.h"
 #include "tests/support/problems.h"
 
@@ -608,6 +609,15 @@ TEST(NcclErrorBands, DependOnTheNumberOfMeasuredSystemsOfTheNetwork) {
   EXPECT_EQ(band_facts(s, CollectiveKind::kAllReduce, parameters).network, KnownFrom::kNone);
   s.nodes = 1;
   EXPECT_EQ(band_facts(s, CollectiveKind::kAllReduce, parameters).network, KnownFrom::kSeveral);
+}
+
+TEST(NcclTime, OtherAlgorithmsHaveTheShortestLaunchByDefault) {
+  const Parameters parameters = shipped();
+  double shortest = parameters.of(GpuGeneration::kVolta, GpuFigure::kLaunchLl);
+  for (const auto generation :
+       {GpuGeneration::kAmpere, GpuGeneration::kHopper, GpuGeneration::kBlackwell})
+    shortest = std::min(shortest, parameters.of(generation, GpuFigure::kLaunchLl));
+  EXPECT_NEAR(to_us(kGpuLaunch), shortest, 0.05) << "state the new value in Strategy's header";
 }
 
 }  // namespace
