@@ -209,14 +209,15 @@ std::string note_on_launches(const Scenario& scenario) {
   const bool on_gpus = cluster.part(cluster.replica(0)).kind == PartKind::kGpu;
   // The times of servers, and of clusters that were fitted to measured runs, include their
   // software.
-  if (!on_gpus || scenario.strategy.servers || is_calibrated(scenario)) return "";
+  if (!on_gpus || scenario.strategy.requested_launch_overhead || scenario.strategy.servers ||
+      is_calibrated(scenario))
+    return "";
   for (const Pack& pack : scenario.plan.packs) {
     const PlannedCollective& planned = scenario.plan.planned(pack.collective);
     const Collective& collective = planned.first;
     const CollectiveParts* const parts = timed_parts(collective);
     const bool by_nccl = collective.nccl || (parts && parts->all.front().inside_workers);
     if (by_nccl || planned.launch_overhead > Time() || collective.contributors < 2) continue;
-    if (scenario.strategy.requested_launch_overhead) continue;
     return fmt::format(
         "{} begins on GPUs without a launch time, so times of small packs are lower bounds; to add "
         "a launch time, set strategy.launch_us, or state the GPUs (gpu_model or nearest_gpu_model)",

@@ -122,6 +122,8 @@ int Machine::nearest_cpu(int part) const {
   return nearest;
 }
 
+/// Leads the PCIe routes between GPUs without peer access through the CPU that is nearest to the
+/// sender. Routes over NVLinks alone, and routes that already pass a CPU, remain.
 void Machine::route_through_hosts() {
   const auto is_cpu = [this](int link) { return parts_[links_[link].to].kind == PartKind::kCpu; };
   const auto is_pcie = [this](int link) { return links_[link].kind == LinkKind::kPcie; };

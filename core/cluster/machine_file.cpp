@@ -166,9 +166,9 @@ class MachineReader {
     part.cpu_vendor = static_cast<CpuVendor>(device.cpu_vendor());
     // NVIDIA's driver has no peer access over PCIe for RTX 4090. SOURCE: NVIDIA/nccl issue 1127;
     // tinygrad/open-gpu-kernel-modules, a changed driver that adds it.
-    const bool geforce =
+    const bool rtx_4090 =
         part.gpu_model == GpuModel::kRtx4090 || part.nearest_gpu_model == GpuModel::kRtx4090;
-    part.peer_access = device.has_peer_access() ? device.peer_access() : !geforce;
+    part.peer_access = device.has_peer_access() ? device.peer_access() : !rtx_4090;
     if (cpu && device.has_peer_access())
       fields_.complain_at(device, "peer_access", ProblemCode::kUnused,
                           "{}: only GPUs have peer_access; leave it out", what);

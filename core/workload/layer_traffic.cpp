@@ -105,7 +105,7 @@ Moved LayerTraffic::moved(std::span<const int> variables, Pass pass) const {
   };
   Moved moved;
   bool matrices = false, convolution = false, bias = false;
-  double by_products = 0, operations_of_vectors = 0, outputs = 0, transposed = 0;
+  double by_products = 0, operations_of_vectors = 0, outputs = 0, separately = 0;
   for (const int v : variables) {
     const Variable& variable = model_.variables[v];
     const auto& operations = forward ? variable.forward_flops : variable.backward_flops;
@@ -116,7 +116,7 @@ Moved LayerTraffic::moved(std::span<const int> variables, Pass pass) const {
       convolution = convolution || is_convolution(variable);
       const double elements = uses(variable, operations.value_or(0)) * moved_by_use(variable);
       by_products += elements;
-      if (is_transposed(variable)) transposed += kTranspose * elements;
+      if (is_transposed(variable)) separately += kTranspose * elements;
       if (is_convolution(variable))
         outputs +=
             uses(variable, variable.forward_flops.value_or(0)) *
@@ -128,8 +128,8 @@ Moved LayerTraffic::moved(std::span<const int> variables, Pass pass) const {
   }
   if (matrices) {
     moved.while_computing += bytes(by_products);
-    if (convolution && bias) transposed += of(kActivationFunction) * outputs;
-    moved.separately = bytes(transposed);
+    if (convolution && bias) separately += of(kActivationFunction) * outputs;
+    moved.separately = bytes(separately);
     return moved;
   }
   const double elements = operations_of_vectors / of(kOperations);

@@ -210,14 +210,19 @@ class WorkloadMaker {
     return options_.precision.value_or(precision_of(options_.model.variables.front().type));
   }
 
+  /// True if the variable is the kernel of a convolution without tensor cores.
+  [[nodiscard]] bool is_plain_convolution(const Variable& variable) const {
+    return precision() == Precision::kFloat32 && is_convolution(variable);
+  }
+
   /// Returns the fraction of the device's peak rate that the operations of a variable reach.
   [[nodiscard]] double efficiency(const Variable& variable) const {
-    const bool fast = precision() == Precision::kFloat32 && is_convolution(variable);
-    return options_.flops_efficiency.value_or(fast ? kEfficiencyOfConvolutions : kEfficiency);
+    return options_.flops_efficiency.value_or(
+        is_plain_convolution(variable) ? kEfficiencyOfConvolutions : kEfficiency);
   }
 
   /// Sets the fraction of each layer's time that is limited by multiprocessors: the time of its
-  /// operations at the usual efficiency, divided by the layer's time. If the operations, the number
+  /// operations at their efficiency, divided by the layer's time. If the operations, the number
   /// of samples or the device's rate is unknown, the option `compute_bound_ppm` applies; by
   /// default, all of the time is limited by multiprocessors.
   void set_compute_bound(std::size_t g) {
@@ -405,10 +410,8 @@ class WorkloadMaker {
         fmt::format("FLOPs at {:g} % of {} TFLOP/s ({}), batch {}{}",
                     100 * options_.flops_efficiency.value_or(kEfficiency), fmt::join(seen, " and "),
                     to_string(precision()), *options_.batch, layers_without(has_flops));
-    const auto fast = [this](const Variable& variable) {
-      return efficiency(variable) == kEfficiencyOfConvolutions;
-    };
-    if (!options_.flops_efficiency && any_has(fast))
+    const auto plain = [this](const Variable& variable) { return is_plain_convolution(variable); };
+    if (!options_.flops_efficiency && any_has(plain))
       workload_.timing += fmt::format("; convolutions at {:g} %", 100 * kEfficiencyOfConvolutions);
   }
 
@@ -445,6 +448,7 @@ class WorkloadMaker {
   /// that take longer.
   void raise_to_minimum(StepTimes& times, const Part& device) const {
     const bool gpu = device.kind == PartKind::kGpu;
+    // Only tensor cores need a layout, so CPUs transpose nothing.
     const LayerTraffic traffic(
         options_.model, workload_.gradients,
         {*options_.batch, precision(), gpu ? options_.channels_last : std::optional(true)});

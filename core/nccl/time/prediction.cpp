@@ -160,9 +160,9 @@ class Timing {
   /// broadcasts over one channel reach 1.0, 1.7 and 2.7 GB/s with 64, 128 and 256 threads
   /// (aistabci/abci2.0benchmark, bcast; 8 to 128 A100).
   [[nodiscard]] double ll_threads() const {
-    constexpr double kMostThreads = 512;
+    constexpr double kMaxThreads = 512;
     constexpr double kLatency = 2;  // relative to the rest of a pass with 512 threads
-    const double part = std::min(1.0, choice_.threads / kMostThreads);
+    const double part = std::min(1.0, choice_.threads / kMaxThreads);
     return part * (kLatency + 1) / (kLatency + part);
   }
 
@@ -295,10 +295,10 @@ class Timing {
     const bool buffered = chain && choice_.protocol == Protocol::kLl;
     const double piece_of_step = bytes_ / channels_ / (chain ? 1 : ranks_);
     const double piece = std::min(piece_of_step, chunk_bytes());
-    made_.hops =
-        buffered ? 0
-        : chain  ? (far() ? far_hop(piece) : near_hop())
-                 : (steps - between) * (near_hop() + pass()) + (far() ? between * first_hop() : 0);
+    if (!chain)
+      made_.hops = (steps - between) * (near_hop() + pass()) + (far() ? between * first_hop() : 0);
+    else if (!buffered)
+      made_.hops = far() ? far_hop(piece) : near_hop();
     if (far() && !chain) messages(steps * std::ceil(piece_of_step / chunk_bytes()), piece);
     const double moved = chain ? bytes_ : bytes_ * steps / ranks_;
     through_channels(moved, channel());
