@@ -63,8 +63,7 @@ const char* examples(Dimension dimension) {
 }
 
 /// Returns the unit that a misspelled unit probably means: "mb" is MB, and "Gbps" and "Gb/s" are
-/// Gbit/s.
-/// Returns null if there is none.
+/// Gbit/s. Returns null if there is none.
 const Unit* similar_unit(std::string_view written) {
   const auto lower = [](std::string_view name) {
     std::string text(name);

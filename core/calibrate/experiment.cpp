@@ -206,8 +206,9 @@ class Logs {
     }
     if (other_ranks_ > 0)
       experiments_.notes.push_back(
-          fmt::format("ignored {} table{} of the Intel MPI Benchmarks on a part of the processes",
-                      other_ranks_, other_ranks_ == 1 ? "" : "s"));
+          fmt::format("ignored {} table{} of the Intel MPI Benchmarks with another number of "
+                      "processes than the {} ranks of the scenario's cluster",
+                      other_ranks_, other_ranks_ == 1 ? "" : "s", scenario_.cluster->replicas()));
     if (has_chars_)
       experiments_.notes.emplace_back(
           "a log has reductions of characters (MPI_CHAR); they are simulated as reductions of "
@@ -342,7 +343,7 @@ class Logs {
   std::int64_t wrong_rows_ = 0;
   std::map<std::string, Location> types_;  ///< types that Tutti does not reduce: the first row
   bool has_chars_ = false;
-  std::int64_t other_ranks_ = 0;  ///< tables of the Intel MPI Benchmarks with fewer processes
+  std::int64_t other_ranks_ = 0;  ///< tables of the Intel MPI Benchmarks with other processes
   bool ranks_known_ = true, ranks_assumed_ = false;
 };
 

@@ -243,7 +243,6 @@ class NcclLineReader {
     made_.ranks = number_behind(text, "[nranks=");
     const auto pointer = word_behind(text, " comm ");
     if (pointer && is_pointer(*pointer)) made_.communicator = *pointer;
-    made_.rank = number_behind(text, " globalrank ");
     if (made_.elements < 0 || made_.data_type < 0)
       return counts_.incomplete("a call without a count or a type");
     give();

@@ -20,7 +20,7 @@ namespace tutti::core {
 struct NcclLogLine {
   enum class Kind : std::uint8_t {
     kVersion,       ///< text: the version ("2.21.5"); is_rccl
-    kCommunicator,  ///< rank, ranks, communicator, device; since NCCL 2.18 also id
+    kCommunicator,  ///< rank, ranks, communicator, device; id, unless the release is old
     kCollective,    ///< a call of a collective: name, elements, data_type (NCCL's number),
                     ///< communicator, ranks
     kChoice,        ///< NCCL's choice for a call: name, bytes, algorithm, protocol, channels; in
@@ -39,7 +39,6 @@ struct NcclLogLine {
   std::string name;          ///< name of the collective: "AllReduce"
   std::string communicator;  ///< the pointer to a rank's communicator
   std::string id;            ///< the number that all ranks of a communicator have in common
-  /// In calls of RCCL, `rank` is the rank in the largest communicator of the process.
   std::int64_t rank = -1, ranks = -1, device = -1;
   std::int64_t elements = -1, bytes = -1, data_type = -1;
   std::string algorithm, protocol;

@@ -48,8 +48,10 @@ void RankTrace::Events::find_unmarked_steps(std::int64_t first, std::int64_t las
   // A step may have several optimizers. Between two steps, there is a backward pass.
   std::vector<std::int64_t> ends;
   for (const HostRange& call : optimizer_) {
+    const std::int64_t before = ends.empty() ? first : ends.back();
+    if (call.end <= before) continue;  // an optimizer may call another one
     const auto backward =
-        std::lower_bound(autograd_.begin(), autograd_.end(), ends.empty() ? first : ends.back(),
+        std::lower_bound(autograd_.begin(), autograd_.end(), before,
                          [](const HostRange& r, std::int64_t t) { return r.start < t; });
     const bool is_next = ends.empty() || autograd_.empty() ||
                          (backward != autograd_.end() && backward->start < call.start);
@@ -64,7 +66,6 @@ void RankTrace::Events::find_unmarked_steps(std::int64_t first, std::int64_t las
     return;
   }
   for (const std::int64_t end : ends) {
-    if (end <= first) continue;
     steps_.push_back({static_cast<std::int64_t>(steps_.size()), first, end});
     first = end;
   }

@@ -53,9 +53,9 @@ class MlperfImport {
     const std::string& key = record.key;
     const auto number_into = [&](std::int64_t& to) {
       // Some submissions write whole numbers as 3001600.0.
-      constexpr double kMost = 1e12;
+      constexpr double kMax = 1e12;
       const double number = number_of(record.value).value_or(0);
-      if (number >= 1 && number < kMost) to = static_cast<std::int64_t>(number);
+      if (number >= 1 && number < kMax) to = static_cast<std::int64_t>(number);
       run_.counts.use(key);
     };
     if (key == "global_batch_size") return number_into(workload_.batch);
@@ -70,6 +70,7 @@ class MlperfImport {
     if (key == "submission_platform") {
       const auto [nodes, text] = platform_of(record.value);
       nodes_ = nodes;
+      // NVIDIA's scripts write "SUBMISSION_PLATFORM_PLACEHOLDER" unless the user sets a name.
       if (text.find("PLACEHOLDER") == std::string::npos) platform_ = text;
       return run_.counts.use(key);
     }

@@ -14,7 +14,6 @@
 #include "core/import/mlperf_intervals.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include <fmt/format.h>
 
@@ -27,7 +26,7 @@ namespace {
 constexpr std::size_t kMaxMlperfEvents = 1 << 20;
 
 /// Progress from this number on counts samples or tokens, not epochs.
-constexpr double kLeastSamples = 1000;
+constexpr double kMinSamples = 1000;
 
 double median_of_map(const std::map<std::int64_t, double>& values) {
   std::vector<double> all;
@@ -41,12 +40,12 @@ double samples_of_epoch(const MlperfIntervals::Workload& workload) {
   if (workload.benchmark == "gpt3")
     return workload.sequence > 0 ? samples / static_cast<double>(workload.sequence) : 0;
   // The data set of RetinaNet has 1.17 million images.
-  constexpr double kLeastImages = 1e5;
-  if ((workload.benchmark == "ssd" || workload.benchmark == "retinanet") && samples < kLeastImages)
+  constexpr double kMinImages = 1e5;
+  if ((workload.benchmark == "ssd" || workload.benchmark == "retinanet") && samples < kMinImages)
     return samples * static_cast<double>(workload.batch);
   // NVIDIA's Transformer states its batch in tokens, and its data set in sentences.
-  constexpr std::int64_t kMostSentences = 16384;
-  if (workload.benchmark == "transformer" && workload.batch > kMostSentences) return 0;
+  constexpr std::int64_t kMaxSentences = 16384;
+  if (workload.benchmark == "transformer" && workload.batch > kMaxSentences) return 0;
   return samples;
 }
 
@@ -59,13 +58,17 @@ bool MlperfIntervals::take(const MlperfRecord& record, RecordCounts& counts) {
     if (rate < 0 && key == "throughput") rate = number_of(record.value).value_or(-1);
     // Several ranks may log the same interval.
     const std::int64_t number = record.step >= 0 ? record.step : record.time_ms;
-    if (!(rate > 0) && !(record.step_s > 0)) {
+    const auto store = [&](std::map<std::int64_t, double>& to, double value) {
+      if (value > 0 && to.size() < kMaxMlperfEvents) to.try_emplace(number, value);
+    };
+    store(throughputs_, rate);
+    store(steps_, record.step_s);
+    if (rate > 0 || record.step_s > 0)
+      counts.use(key);
+    else if (key == "throughput")
+      counts.incomplete("throughput without a number");
+    else
       counts.ignore("statistics without a throughput");
-      return true;
-    }
-    auto& to = rate > 0 ? throughputs_ : steps_;
-    if (to.size() < kMaxMlperfEvents) to.try_emplace(number, rate > 0 ? rate : record.step_s);
-    counts.use(key);
     return true;
   }
   const bool begins = key == "epoch_start";
@@ -162,7 +165,7 @@ std::map<std::int64_t, double> MlperfIntervals::rates_of_evaluations(const Workl
   std::map<std::int64_t, double> rates;
   const auto progress_of = [&](const Evaluation& evaluation) {
     if (evaluation.sample >= 0) return evaluation.sample;
-    if (evaluation.epoch < kLeastSamples) return (evaluation.epoch - first_epoch_) * samples;
+    if (evaluation.epoch < kMinSamples) return (evaluation.epoch - first_epoch_) * samples;
     if (workload.benchmark != "gpt3") return evaluation.epoch;
     return workload.sequence > 0 ? evaluation.epoch / static_cast<double>(workload.sequence) : -1;
   };
@@ -188,8 +191,8 @@ std::map<std::int64_t, double> MlperfIntervals::step_times(const Workload& workl
   std::map<std::int64_t, double> rates = throughputs_;
   if (!rates.empty() && !epochs.empty()) {
     const double stated = median_of_map(rates), measured = median_of_map(epochs);
-    constexpr double kMostRatio = 2;
-    if (measured > kMostRatio * stated || stated > kMostRatio * measured) {
+    constexpr double kMaxRatio = 2;
+    if (measured > kMaxRatio * stated || stated > kMaxRatio * measured) {
       notes.push_back(fmt::format(
           "{}: the log states a throughput of {:.4g} per second, but its epochs process {:.4g} "
           "samples per second; the step times are those of the epochs, because the throughput may "

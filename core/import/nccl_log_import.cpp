@@ -127,8 +127,8 @@ class NcclLogImport {
 
   /// Returns a name that all ranks of a communicator have in common. NCCL's number of a
   /// communicator is such a name. Older releases log only a pointer, which differs between
-  /// processes. Then the first communicators of a size of all processes form a group, the second
-  /// ones another one.
+  /// processes. Then the first communicators of a size in all processes form one group, the second
+  /// ones another group.
   std::string name_of(const NcclLogLine& line, const Gpu& gpu) {
     if (!line.id.empty()) return line.id;
     const std::int64_t number = ++of_size_[{gpu, line.ranks}];

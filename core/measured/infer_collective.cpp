@@ -1,4 +1,4 @@
-// Finds out which collective a table of nccl-tests measures if the log does not name its program.
+// Infers which collective a table of nccl-tests measures if the log does not name its program.
 // Each program prints other values in the same columns:
 //                    redop   root   busbw / algbw   count
 //   all_reduce        yes    -      2(n-1)/n        all elements
@@ -10,8 +10,8 @@
 //   gather, scatter   -      yes    (n-1)/n         one block
 // If several collectives remain, the name of the file may decide.
 
+#include <algorithm>
 #include <cctype>
-#include <cmath>
 
 #include "core/measured/nccl_tests_reader.h"
 
@@ -22,12 +22,11 @@ namespace {
 struct RowFacts {
   bool has_redop = false, has_root = false, is_unchecked_in_place = false;
   std::optional<bool> has_blocks;
-  std::optional<double> factor;  ///< busbw / algbw, of the row with the most digits
+  NcclTestsTiming precise;  ///< the timing whose bandwidths have the most digits
 };
 
 RowFacts facts_of(const NcclTestsTable& table, std::int64_t ranks) {
   RowFacts facts;
-  double most = 0.5;  // below, two decimals are not precise enough
   for (const NcclTestsRow& row : table.rows) {
     facts.has_redop = facts.has_redop || !row.redop.empty();
     facts.has_root = facts.has_root || row.has_root;
@@ -42,9 +41,7 @@ RowFacts facts_of(const NcclTestsTable& table, std::int64_t ranks) {
         facts.has_blocks = true;
     }
     for (const auto& timing : {row.out_of_place, row.in_place}) {
-      if (!timing || timing->algbw_gb_per_s < most) continue;
-      most = timing->algbw_gb_per_s;
-      facts.factor = timing->busbw_gb_per_s / timing->algbw_gb_per_s;
+      if (timing && timing->algbw_gb_per_s > facts.precise.algbw_gb_per_s) facts.precise = *timing;
     }
   }
   return facts;
@@ -56,8 +53,7 @@ bool may_be(CollectiveKind kind, const RowFacts& facts, std::int64_t ranks, bool
   if (reduces(kind) != facts.has_redop) return false;
   if (has_root(kind) ? !facts.has_root : facts.has_root && !any_root) return false;
   if (facts.has_blocks && *facts.has_blocks != has_blocks(kind)) return false;
-  constexpr double kRounding = 0.02;
-  if (facts.factor && std::abs(*facts.factor - busbw_factor(kind, ranks)) > kRounding) return false;
+  if (!has_busbw_factor(facts.precise, busbw_factor(kind, ranks))) return false;
   return kind != CollectiveKind::kAllGather || !facts.is_unchecked_in_place;
 }
 
@@ -72,12 +68,21 @@ std::string letters_of(const std::string& file) {
 }
 
 bool is_named(const std::string& letters, CollectiveKind kind) {
-  std::string name = letters_of(std::string(to_string(kind)));
   if (kind == CollectiveKind::kBroadcast && letters.find("bcast") != std::string::npos) return true;
-  return letters.find(name) != std::string::npos;
+  return letters.find(letters_of(std::string(to_string(kind)))) != std::string::npos;
 }
 
 }  // namespace
+
+CollectiveKind collective_of_columns(const NcclTestsTable& table) {
+  const auto has = [&](const auto& property) {
+    return std::any_of(table.rows.begin(), table.rows.end(), property);
+  };
+  if (has([](const NcclTestsRow& row) { return !row.redop.empty(); }))
+    return CollectiveKind::kAllReduce;
+  return has([](const NcclTestsRow& row) { return row.has_root; }) ? CollectiveKind::kBroadcast
+                                                                   : CollectiveKind::kAllGather;
+}
 
 std::vector<CollectiveKind> possible_collectives(const NcclTestsTable& table, std::int64_t ranks) {
   const RowFacts facts = facts_of(table, ranks);

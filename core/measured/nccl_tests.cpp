@@ -16,6 +16,9 @@
 namespace tutti::core {
 namespace {
 
+/// Bandwidths have two decimals, which are precise enough from this bandwidth on.
+constexpr double kMinPreciseGbPerS = 0.5;
+
 std::string printed(double ratio) { return fmt::format("{:.3g}", ratio); }
 
 /// Inflates gzip data to at most 64 MiB, the limit of text files.
@@ -67,11 +70,12 @@ std::optional<nccl::Driving> NcclTestsRun::driving() const {
   return nccl::Driving::kProcessPerGpu;
 }
 
-std::int64_t root_of(std::string_view written) {
+void set_root(NcclTestsRow& row, std::string_view written) {
   while (written.starts_with(' ')) written.remove_prefix(1);
   std::int64_t root = 0;
   const auto read = std::from_chars(written.data(), written.data() + written.size(), root);
-  return read.ec == std::errc() && root >= 0 ? root : 0;
+  row.has_root = read.ec == std::errc() && root >= 0;
+  row.root = row.has_root ? root : 0;
 }
 
 std::string collective_of_program(std::string_view program) {
@@ -90,10 +94,10 @@ void add_row(NcclTestsTable& table, NcclTestsRow row, Problems& problems) {
                    "{} bytes took no time; times must be positive", row.bytes);
       return;
     }
-    // Check the printed bandwidth. Bandwidths have two decimals, which are precise enough from 0.5
-    // GB/s on.
+    // Check the printed bandwidth.
     const double algbw = static_cast<double>(row.bytes) / timing->us / 1e3;
-    if (timing->algbw_gb_per_s >= 0.5 && std::abs(timing->algbw_gb_per_s / algbw - 1) > 0.05) {
+    if (timing->algbw_gb_per_s >= kMinPreciseGbPerS &&
+        std::abs(timing->algbw_gb_per_s / algbw - 1) > 0.05) {
       problems.add({ProblemCode::kConflict, "algbw"}, row.where,
                    "{} bytes in {} us give {} GB/s, but column algbw has {}; are columns missing?",
                    row.bytes, timing->us, printed(algbw), timing->algbw_gb_per_s);
@@ -117,9 +121,8 @@ Expected<std::vector<NcclTestsTable>> parse_nccl_tests(std::string_view text,
     problems.add(
         {ProblemCode::kMissing}, {file, 0, 0},
         "this file has no table of nccl-tests, of the OSU micro-benchmarks or of the Intel MPI "
-        "Benchmarks; expected rows below "
-        "column titles (# size count type … time algbw busbw, or # Size Avg Latency(us)), as "
-        "all_reduce_perf, tutti perf and osu_allreduce print them");
+        "Benchmarks; expected rows below column titles (# size count type … time algbw busbw, or "
+        "# Size Avg Latency(us)), as all_reduce_perf, tutti perf and osu_allreduce print them");
   }
   if (!problems.empty()) return problems.take();
   return tables;
@@ -157,8 +160,14 @@ double busbw_factor(CollectiveKind kind, std::int64_t ranks) {
   return has_blocks(kind) ? (n - 1) / n : 1;
 }
 
+bool has_busbw_factor(const NcclTestsTiming& timing, double factor) {
+  if (timing.algbw_gb_per_s < kMinPreciseGbPerS) return true;
+  const double rounding = 0.006 / timing.algbw_gb_per_s * (1 + factor) + 0.002;
+  return std::abs(timing.busbw_gb_per_s / timing.algbw_gb_per_s - factor) <= rounding;
+}
+
 Expected<CollectiveKind> check_collective(const NcclTestsTable& table, std::int64_t ranks,
-                                          std::optional<CollectiveKind> expected_kind) {
+                                          std::optional<CollectiveKind> expected) {
   const auto wrong = [](ProblemKind kind, const Location& where, const std::string& text) {
     return tl::make_unexpected(Error::request(std::move(kind), text, where));
   };
@@ -169,56 +178,57 @@ Expected<CollectiveKind> check_collective(const NcclTestsTable& table, std::int6
         fmt::format("this table is of {}; expected all_reduce or another collective of nccl-tests",
                     table.collective));
   }
-  CollectiveKind kind = named.value_or(CollectiveKind::kAllReduce);
-  if (!named) {
-    const std::vector<CollectiveKind> kinds = possible_collectives(table, ranks);
-    const bool fits =
-        expected_kind && std::find(kinds.begin(), kinds.end(), *expected_kind) != kinds.end();
-    if (kinds.size() > 1 && !fits) {
-      std::vector<std::string_view> names;
-      for (const CollectiveKind one : kinds) names.push_back(to_string(one));
-      return wrong({ProblemCode::kMissing, "collective"}, table.where,
-                   fmt::format("this table does not name its program, and may be of {}; add the "
-                               "line \"# Collective test starting: {}_perf\", or the name to the "
-                               "name of the file",
-                               fmt::join(names, " or "), names.front()));
-    }
-    if (fits)
-      kind = *expected_kind;
-    else if (!kinds.empty())
-      kind = kinds.front();
-  }
   if (table.ranks && *table.ranks != ranks) {
     return wrong({ProblemCode::kConflict, "ranks"}, table.where,
                  fmt::format("this table is of {} ranks, but the scenario's cluster has {}",
                              *table.ranks, ranks));
   }
-  const double expected = busbw_factor(kind, ranks);
+  const std::vector<CollectiveKind> kinds =
+      named ? std::vector{*named} : possible_collectives(table, ranks);
+  const bool is_expected =
+      expected && std::find(kinds.begin(), kinds.end(), *expected) != kinds.end();
+  if (kinds.size() > 1 && !is_expected) {
+    std::vector<std::string_view> names;
+    for (const CollectiveKind one : kinds) names.push_back(to_string(one));
+    return wrong({ProblemCode::kMissing, "collective"}, table.where,
+                 fmt::format("this table does not name its program, and may be of {}; add the line "
+                             "\"# Collective test starting: {}_perf\", or the name of the "
+                             "collective to the name of the file",
+                             fmt::join(names, " or "), names.front()));
+  }
+  const CollectiveKind kind = is_expected     ? *expected
+                              : kinds.empty() ? collective_of_columns(table)
+                                              : kinds.front();
+  const double factor = busbw_factor(kind, ranks);
   for (const NcclTestsRow& row : table.rows) {
     if (row.redop.empty() && reduces(kind)) {
-      return wrong({ProblemCode::kConflict, "redop"}, row.where,
-                   fmt::format("this row has no reduction operation (redop), so it does not "
-                               "measure {}; expected a measurement of {}",
-                               named ? table.collective : "an all-reduce", to_string(kind)));
+      return wrong(
+          {ProblemCode::kConflict, "redop"}, row.where,
+          fmt::format("this row has no reduction operation (redop), but the table measures "
+                      "{}; expected rows with an operation, such as sum",
+                      to_string(kind)));
     }
     if (row.root < 0 || row.root >= ranks)
       return wrong({ProblemCode::kTooLarge, "root"}, row.where,
                    fmt::format("root {} is out of range: there are {} ranks", row.root, ranks));
     for (const auto& timing : {row.out_of_place, row.in_place}) {
-      if (!timing || timing->algbw_gb_per_s < 0.5) continue;
-      const double factor = timing->busbw_gb_per_s / timing->algbw_gb_per_s;
-      const double rounding = 0.006 / timing->algbw_gb_per_s * (1 + expected) + 0.002;
-      if (std::abs(factor - expected) <= rounding) continue;
+      if (!timing || has_busbw_factor(*timing, factor)) continue;
       return wrong(
           {ProblemCode::kConflict, "busbw"}, row.where,
           fmt::format("busbw is {} times algbw in this row, but with the {} ranks of the "
                       "scenario's cluster, the factor of {} is {}; the table is of another "
                       "collective or another number of ranks",
-                      printed(factor), ranks,
+                      printed(timing->busbw_gb_per_s / timing->algbw_gb_per_s), ranks,
                       kind == CollectiveKind::kAllReduce ? "an all-reduce" : to_string(kind),
-                      printed(expected)));
+                      printed(factor)));
     }
   }
+  if (kinds.empty())
+    return wrong({ProblemCode::kConflict, "collective"}, table.where,
+                 fmt::format("this table does not name its program, and its columns fit no "
+                             "collective of nccl-tests on {} ranks (redop, root, busbw / algbw, "
+                             "and bytes per element)",
+                             ranks));
   return kind;
 }
 

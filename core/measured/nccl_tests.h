@@ -92,8 +92,8 @@ struct NcclTestsTable {
 std::string damaged_rows_note(const std::vector<NcclTestsTable>& tables);
 
 /// Returns the collectives that a table without the name of its program may measure, according to
-/// its columns, the ratio of busbw to algbw, and the name of the file. More than one: the table
-/// does not say which.
+/// its columns, the ratio of busbw to algbw, and the name of the file. Returns several if these do
+/// not determine the collective, and none if they contradict each other.
 std::vector<CollectiveKind> possible_collectives(const NcclTestsTable& table, std::int64_t ranks);
 
 /// Returns the table with Sizes::kKnown: computes the sizes from the number of ranks. Rows whose
@@ -102,8 +102,8 @@ NcclTestsTable with_ranks(NcclTestsTable table, std::int64_t ranks);
 
 /// Parses the tables of a log. The log is the text that nccl-tests 2.0 to 2.19 and `tutti perf`
 /// print, the JSON that they write, or the text of the OSU micro-benchmarks or of the Intel MPI
-/// Benchmarks. The text may contain
-/// other output between its lines, such as NCCL's own messages, and the prefixes of launchers.
+/// Benchmarks. The text may contain other output between its lines, such as NCCL's own messages,
+/// and the prefixes of launchers.
 /// ERRORS: the log has no table; a row other than the last line is truncated; a row has invalid
 /// numbers; a bandwidth differs from bytes divided by time. Cost: proportional to the text.
 Expected<std::vector<NcclTestsTable>> parse_nccl_tests(std::string_view text,
@@ -114,9 +114,8 @@ Expected<std::vector<NcclTestsTable>> load_nccl_tests(const std::string& path);
 /// Returns the collective that the table names, or otherwise the only one that it may measure
 /// (possible_collectives()); if there are several, the one that the user `expected`. Checks that
 /// the content of the table fits this collective on `ranks` ranks: the number of ranks, the
-/// reduction, the bytes per element, and the ratio of busbw to algbw (if enough digits are
-/// printed). ERRORS: the table does not fit, or may be of several collectives; the error contains
-/// the location.
+/// reduction, the root, and the ratio of busbw to algbw (if enough digits are printed). ERRORS: the
+/// table does not fit, or may be of several collectives; the error contains the location.
 Expected<CollectiveKind> check_collective(const NcclTestsTable& table, std::int64_t ranks,
                                           std::optional<CollectiveKind> expected = {});
 

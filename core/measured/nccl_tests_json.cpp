@@ -154,7 +154,7 @@ class JsonReader {
       if (!elements) return;
       row.elements = *elements;
     }
-    row.root = root_of(text(result, "root"));
+    set_root(row, text(result, "root"));
     const std::size_t before = problems_.size();
     row.out_of_place = timing(result, "out_of_place", row, table);
     row.in_place = timing(result, "in_place", row, table);
@@ -216,8 +216,9 @@ class JsonReader {
     if (const Value* wrong = find(*value, "nwrong")) {
       const char* const end = wrong->text.data() + wrong->text.size();
       double count = 0;
-      if (std::from_chars(wrong->text.data(), end, count).ec == std::errc() && count > 0 &&
-          count < 1e15)
+      timing.is_checked =
+          std::from_chars(wrong->text.data(), end, count).ec == std::errc() && !std::isnan(count);
+      if (timing.is_checked && count > 0 && count < 1e15)
         timing.wrong = static_cast<std::int64_t>(count);
     }
     return timing;

@@ -1,7 +1,7 @@
 #pragma once
 
-// Declarations that the readers of nccl-tests' text output and JSON output share. No other code
-// includes this header.
+// Declarations that the readers of logs share: those of nccl-tests' text and JSON, and those of MPI
+// benchmarks. No other code includes this header.
 
 #include <functional>
 #include <map>
@@ -40,8 +40,16 @@ void cut_front(std::vector<LogWord>& words, std::size_t letters);
 /// "/opt/nccl-tests/build/all_reduce_perf" and for "all_reduce_perf_mpi".
 std::string collective_of_program(std::string_view program);
 
-/// Returns the root of a row; 0 if the row has no root ("-1").
-std::int64_t root_of(std::string_view written);
+/// Sets the root of a row, unless the collective has none ("-1").
+void set_root(NcclTestsRow& row, std::string_view written);
+
+/// Returns the collective that a table without the name of its program claims to measure by its
+/// reduction and its root alone. Errors of a table that fits no collective refer to this one.
+CollectiveKind collective_of_columns(const NcclTestsTable& table);
+
+/// True if the ratio of busbw to algbw is `factor`, as far as the two decimals of bandwidths can
+/// show. Bandwidths below 0.5 GB/s are too imprecise; for them, the result is always true.
+bool has_busbw_factor(const NcclTestsTiming& timing, double factor);
 
 /// Collects the ranks that a log lists, and derives properties of the run from them.
 class RankList {

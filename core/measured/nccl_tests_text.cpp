@@ -31,14 +31,16 @@ struct Columns {
   std::vector<Half> halves;
 };
 
+/// Returns the title of a column without its unit: some tools write "size(B)" and "algbw(GB/s)".
+std::string_view without_unit(std::string_view title) { return title.substr(0, title.find('(')); }
+
 /// Returns the columns that a line of titles announces; nullopt if the words are not titles.
 std::optional<Columns> read_titles(const std::vector<Word>& words,
                                    const std::vector<bool>& halves_in_place) {
   Columns columns;
   std::set<std::string_view> seen;
   for (std::size_t i = 0; i < words.size(); ++i) {
-    // Some tools write the unit behind the title: "size(B)", "algbw(GB/s)".
-    const std::string_view title = words[i].text.substr(0, words[i].text.find('('));
+    const std::string_view title = without_unit(words[i].text);
     seen.insert(title);
     if (title == "size") columns.size = i;
     if (title == "count") columns.count = i;
@@ -81,8 +83,8 @@ bool is_bare_remark(const std::vector<Word>& words) {
   const std::string_view first = words[0].text;
   if (first == "nThread" || first == "out-of-place" || first == "in-place") return true;
   if (first == "Rank") return words.size() > 4 && all_digits(words[1].text);
-  return first.substr(0, first.find('(')) == "size" && words.size() > 2 &&
-         words[1].text.substr(0, words[1].text.find('(')) == "count";
+  return without_unit(first) == "size" && words.size() > 2 &&
+         without_unit(words[1].text) == "count";
 }
 
 class TextReader {
@@ -180,9 +182,9 @@ class TextReader {
     if (first == "Using") begin_run();
     if (first == "Rank" && words.size() > 1) {
       if (all_digits(words[1].text) && ranks_.insert(std::string(words[1].text)).second) {
-        constexpr std::int64_t kMostRanks = 1 << 24;
+        constexpr std::int64_t kMaxRanks = 1 << 24;
         const auto rank = whole_number<std::int64_t>(words[1].text);
-        if (rank && *rank < kMostRanks) last_rank_ = std::max(last_rank_, *rank);
+        if (rank && *rank < kMaxRanks) last_rank_ = std::max(last_rank_, *rank);
         read_rank(words);
       }
     }
@@ -270,9 +272,9 @@ class TextReader {
     if (ranks_.empty()) return perf_ranks_;
     // A log that was shortened may list only some of the ranks. A process has at least the GPUs of
     // its threads.
-    constexpr std::int64_t kMostGpus = 1 << 10;
+    constexpr std::int64_t kMaxGpus = 1 << 10;
     const std::int64_t threads = run_.threads.value_or(1), gpus = run_.gpus_of_thread.value_or(1);
-    const bool valid = threads > 0 && threads < kMostGpus && gpus > 0 && gpus < kMostGpus;
+    const bool valid = threads > 0 && threads < kMaxGpus && gpus > 0 && gpus < kMaxGpus;
     return std::max({std::ssize(ranks_), last_rank_ + 1, valid ? threads * gpus : 1});
   }
 
@@ -300,10 +302,7 @@ class TextReader {
     row.type = words[c.type].text;
     if (c.redop && words.size() > *c.redop && words[*c.redop].text != "none")
       row.redop = words[*c.redop].text;
-    if (c.root && words.size() > *c.root) {
-      row.root = root_of(words[*c.root].text);
-      row.has_root = all_digits(words[*c.root].text);
-    }
+    if (c.root && words.size() > *c.root) set_root(row, words[*c.root].text);
     const std::size_t before = problems_->size();
     for (std::size_t h = 0; h < c.halves.size(); ++h) {
       const Half& half = c.halves[h];

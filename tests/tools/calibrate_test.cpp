@@ -226,10 +226,18 @@ TEST(Calibrate, RefusesLogsOfOtherCollectives) {
   m.expect_refused(
       {"--log", m.folder.write("x", titles + "4194304 1048576 float sum -1 1000 4.19 2.80 0\n")},
       {ProblemCode::kConflict, "busbw", 2, 1, m.folder.file("x")});
-  // No reduction and a root: the table is of broadcasts, of which one row is not enough.
+  // A row without a reduction in a table of all-reduces.
   m.expect_refused(
-      {"--log", m.folder.write("x", titles + "4194304 1048576 float none 0 1000 4.19 4.19 0\n")},
-      {ProblemCode::kMissing});
+      {"--log", m.folder.write("x", titles + "4194304 1048576 float sum -1 1000 4.19 5.59 0\n"
+                                             "4194304 1048576 float none 0 1000 4.19 4.19 0\n")},
+      {ProblemCode::kConflict, "redop", 3, 1, m.folder.file("x")});
+  // Rows without a reduction: a factor of no collective on 3 ranks, and a root that does not exist.
+  m.expect_refused(
+      {"--log", m.folder.write("x", titles + "4194304 1048576 float none 0 1000 4.19 5.59 0\n")},
+      {ProblemCode::kConflict, "busbw", 2, 1, m.folder.file("x")});
+  m.expect_refused(
+      {"--log", m.folder.write("x", titles + "4194304 1048576 float none 3 1000 4.19 4.19 0\n")},
+      {ProblemCode::kTooLarge, "root", 2, 1, m.folder.file("x")});
   m.expect_refused(
       {"--log", m.folder.write("x", titles + "4194304 4194304 uint8 sum -1 1000 4.19 5.59 0\n")},
       {ProblemCode::kUnsupported, "type", 2, 1, m.folder.file("x")});
@@ -237,6 +245,24 @@ TEST(Calibrate, RefusesLogsOfOtherCollectives) {
                    {ProblemCode::kMissing, "out-of-place time", 2, 30, m.folder.file("x")});
   m.expect_refused(
       {"--log", m.folder.write("x", titles + "4194304 1048576 float sum -1 1000 4.19 5.59 0\n")},
+      {ProblemCode::kMissing});
+}
+
+TEST(Calibrate, ATableWithARootAndWithoutAReductionIsOfBroadcasts) {
+  const Measured m;
+  const std::string log =
+      run_tutti({"perf", m.truth, "--collective", "broadcast", "-b", "1K", "-e", "64M", "-f", "4"})
+          .out;
+  const std::string unnamed = m.folder.write("unnamed", log.substr(log.find('\n') + 1));
+  const Outcome o = m.calibrate({"--log", unnamed, "-o", "mine.textproto"});
+  ASSERT_EQ(o.status, 0) << o.err;
+  EXPECT_THAT(o.out, HasSubstr("broadcast of 1024 bytes (float32)"));
+  const std::string json = m.calibrate({"--log", unnamed, "--format", "json"}).out;
+  EXPECT_NEAR(figure(json, "network.latency", "fitted"), 20, 0.4);
+  // One row is too few to fit, as for all-reduces.
+  const std::string titles = "# size count type redop root time algbw busbw #wrong\n";
+  m.expect_refused(
+      {"--log", m.folder.write("x", titles + "4194304 1048576 float none 0 1000 4.19 4.19 0\n")},
       {ProblemCode::kMissing});
 }
 

@@ -84,9 +84,29 @@ std::size_t slow_distance(std::string_view a, std::string_view b) {
   return std::min({kept, slow_distance(a.substr(1), b) + 1, slow_distance(a, b.substr(1)) + 1});
 }
 
+TEST(DidYouMean, ALongNameMayHaveOneEditForEveryThreeLetters) {
+  // Two names of nine letters whose Levenshtein distance is at most 3 are similar.
+  constexpr std::size_t kLetters = 9;
+  std::size_t similar_pairs = 0;
+  for (unsigned a = 0; a < 1 << kLetters; a += 37) {
+    for (unsigned b = 0; b < 1 << kLetters; b += 23) {
+      std::string written, candidate;
+      for (std::size_t i = 0; i < kLetters; ++i) {
+        written += (a >> i & 1) != 0 ? 'q' : 'z';
+        candidate += (b >> i & 1) != 0 ? 'q' : 'z';
+      }
+      const bool similar = slow_distance(written, candidate) <= 3;
+      similar_pairs += similar ? 1 : 0;
+      EXPECT_EQ(!did_you_mean(written, {candidate}).empty(), similar)
+          << '"' << written << "\" and \"" << candidate << '"';
+    }
+  }
+  EXPECT_GT(similar_pairs, 50U);
+}
+
 TEST(DidYouMean, SuggestsExactlyTheNamesWithinTwoEdits) {
-  // All texts of up to five letters "q" and "z": no name is a beginning of another one that counts
-  // as similar, unless it has at least three letters.
+  // All texts of up to five letters "q" and "z". A candidate that contains a name of at least three
+  // letters is similar, too.
   std::vector<std::string> texts{""};
   for (std::size_t i = 0; texts[i].size() < 5; ++i) {
     texts.push_back(texts[i] + 'q');

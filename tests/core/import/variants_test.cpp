@@ -249,6 +249,17 @@ TEST(FlightRecorderVariants, AGroupWithoutRanksHasAnUnknownSize) {
   EXPECT_EQ(run.nccl_version, "2.27.3");
 }
 
+TEST(FlightRecorderVariants, ADumpOfPytorch22IsAListOfEntries) {
+  const std::string entry =
+      R"({"pg_id": 0, "seq_id": 1, "profiling_name": "nccl:all_reduce", "time_created_us": 1700000000000005, "input_sizes": [[1024, 256]], "frames": [], "state": "completed"})";
+  const MeasuredRun run = run_of_texts({"[" + entry + ", " + entry + "]"});
+  EXPECT_EQ(run.format, "PyTorch Flight Recorder");
+  ASSERT_THAT(run.ranks, SizeIs(1));
+  ASSERT_THAT(run.ranks[0].collectives, SizeIs(2));
+  EXPECT_EQ(run.ranks[0].collectives[0].kind, MeasuredKind::kAllReduce);
+  EXPECT_EQ(run.counts.incomplete().at("entry of unknown size"), 2);  // the type is missing
+}
+
 // ------------------------------------------------------------------------------ files
 
 TEST(LogFiles, MayBeCompressedButNotEncodedInUtf16) {

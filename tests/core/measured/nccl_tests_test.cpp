@@ -7,11 +7,13 @@
 #include <gtest/gtest.h>
 
 #include "core/base/random.h"
+#include "tests/core/measured/parsed.h"
 #include "tests/support/problems.h"
 
 namespace tutti::core {
 namespace {
 
+using test::parsed;
 using testing::SizeIs;
 
 /// The output of nccl-tests 2.13 to 2.17.
@@ -69,12 +71,6 @@ constexpr const char* kPerf =
     "#          (B)    (elements)                                (us)   (GB/s)   (GB/s)\n"
     "          1024           256     float     sum     -1      39.18    0.026    0.049    N/A\n"
     "       4194304       1048576     float     sum     -1     175.74    23.87    44.75    N/A\n";
-
-std::vector<NcclTestsTable> parsed(const std::string& text) {
-  const auto tables = parse_nccl_tests(text, "log");
-  EXPECT_TRUE(tables) << (tables ? "" : tables.error().message());
-  return tables.value_or(std::vector<NcclTestsTable>{});
-}
 
 /// Expects that parsing the text as a file "log" reports only this mistake.
 void expect_refused(const std::string& text, const std::string& mark, ProblemCode code,

@@ -5,19 +5,15 @@
 #include <gtest/gtest.h>
 
 #include "core/measured/nccl_tests.h"
+#include "tests/core/measured/parsed.h"
 #include "tests/support/problems.h"
 
 namespace tutti::core {
 namespace {
 
+using test::parsed;
 using testing::ElementsAre;
 using testing::SizeIs;
-
-std::vector<NcclTestsTable> parsed(const std::string& text) {
-  const auto tables = parse_nccl_tests(text, "log");
-  EXPECT_TRUE(tables) << (tables ? "" : tables.error().message());
-  return tables.value_or(std::vector<NcclTestsTable>{});
-}
 
 TEST(OsuLog, AnAllReduceHasTheTypeAndSizesOfItsRows) {
   const auto tables = parsed(
@@ -89,6 +85,30 @@ TEST(OsuLog, FailedValidationsAreWrongResults) {
   EXPECT_EQ(tables[0].collective, "broadcast");
   EXPECT_EQ(tables[0].rows[0].out_of_place->wrong, 0);
   EXPECT_EQ(tables[0].rows[1].out_of_place->wrong, 1);
+}
+
+TEST(OsuLog, PersistentAndNonBlockingCollectivesTakeTheTimeOfTheirCommunication) {
+  const auto tables = parsed(
+      "# OSU MPI Persistent Allreduce Latency Test v7.5\n"
+      "# Datatype: MPI_INT.\n"
+      "# Overall = Coll. Init + Compute + MPI_Test + MPI_Wait\n\n"
+      "# Size           Overall(us)       Compute(us)    Coll. Init(us)      MPI_Test(us)      "
+      "MPI_Wait(us)    Pure Comm.(us)        Overlap(%)\n"
+      "8                       3.06              1.40              0.24              0.00          "
+      " "
+      "   1.40              1.36             0.00\n"
+      "# OSU MPI Non-blocking All-to-All Latency Test v5.6.3\n\n"
+      "# Size           Overall(us)       Compute(us)    Pure Comm.(us)        Overlap(%)\n"
+      "4                      11.09              6.10              5.18              3.46\n"
+      "# OSU MPI Bcast Latency Test v7.5\n"
+      "# Size       Avg Latency(us)\n"
+      "8                       1,34\n");
+  ASSERT_THAT(tables, SizeIs(3));
+  EXPECT_EQ(tables[0].collective, "all_reduce");
+  EXPECT_EQ(tables[0].rows.at(0).out_of_place->us, 1.36);
+  EXPECT_EQ(tables[1].collective, "alltoall");
+  EXPECT_EQ(tables[1].rows.at(0).out_of_place->us, 5.18);
+  EXPECT_EQ(tables[2].rows.at(0).out_of_place->us, 1.34);
 }
 
 TEST(OsuLog, RefusesOtherTestsAndDamagedRowsAtTheirPosition) {
