@@ -53,20 +53,26 @@ void print_serious_messages(QtMsgType type, const QMessageLogContext&, const QSt
 }
 
 /// While an object of this class exists, SIGTERM, SIGINT and SIGHUP end the event loop instead of
-/// the program. Runs are then stopped, and their processes and files are removed, as if the window
-/// had been closed.
+/// the program. Runs and queries are then stopped, and their processes and files are removed, as if
+/// the window had been closed.
 class EndsBySignal {
  public:
   explicit EndsBySignal(QApplication& app) {
     if (::pipe2(pipe_, O_CLOEXEC | O_NONBLOCK) != 0) return;
     notifier_.emplace(pipe_[0], QSocketNotifier::Read);
-    QObject::connect(&*notifier_, &QSocketNotifier::activated, &app, [] { QApplication::exit(1); });
+    QObject::connect(&*notifier_, &QSocketNotifier::activated, &app, [this] {
+      received_ = true;
+      QApplication::exit(1);
+    });
     for (const int number : {SIGTERM, SIGINT, SIGHUP}) {
       if (std::signal(number, on_signal) == SIG_IGN) std::signal(number, SIG_IGN);
     }
   }
   EndsBySignal(const EndsBySignal&) = delete;
   EndsBySignal& operator=(const EndsBySignal&) = delete;
+
+  /// Returns true if a signal has ended the event loop.
+  [[nodiscard]] bool received() const { return received_; }
 
  private:
   /// `interrupted` is a global variable because a signal handler cannot access other data. (A
@@ -78,6 +84,7 @@ class EndsBySignal {
 
   static inline int pipe_[2] = {-1, -1};
   std::optional<QSocketNotifier> notifier_;
+  bool received_ = false;
 };
 
 /// Deletes a temporary timeline, its marks and its folder (if it is empty then) when the program
@@ -284,5 +291,7 @@ int main(int argc, char** argv) {
   } else if (!options->file.isEmpty()) {
     window.open(options->file);
   }
-  return screenshot ? write_screenshot(app, window, *options) : show_window(app, window, *options);
+  const int status =
+      screenshot ? write_screenshot(app, window, *options) : show_window(app, window, *options);
+  return ends_by_signal.received() ? 1 : status;
 }

@@ -330,7 +330,7 @@ static QString show_panels(MainWindow& window, const Options& options) {
   if (options.panel != QStringLiteral("query")) show(QStringLiteral("query"));
   window.query().set_query(options.query);
   window.query().run();
-  window.query().finish();
+  window.query().wait();
   return window.query().failed() ? QStringLiteral("--query: ") + window.query().message()
                                  : QString();
 }

@@ -68,7 +68,9 @@ class ScenarioEditor : public QWidget {
   bool save_to(const QString& path);
 
   [[nodiscard]] std::string text() const;
-  /// Returns the path that error messages name.
+  /// Returns true if the text is from a file or was saved to one.
+  [[nodiscard]] bool has_file() const;
+  /// Returns the path that error messages name, even if there is no file.
   [[nodiscard]] QString path() const;
   [[nodiscard]] QString title() const;
   [[nodiscard]] bool changed() const;

@@ -18,8 +18,9 @@
 
 namespace tutti::gui {
 
+bool ScenarioEditor::has_file() const { return !file_.path.isEmpty(); }
 QString ScenarioEditor::path() const {
-  return file_.path.isEmpty() ? QStringLiteral("untitled.textproto") : file_.path;
+  return has_file() ? file_.path : QStringLiteral("untitled.textproto");
 }
 QString ScenarioEditor::title() const { return QFileInfo(path()).fileName(); }
 bool ScenarioEditor::changed() const { return text_->document()->isModified(); }
@@ -98,7 +99,7 @@ bool ScenarioEditor::is_example() const {
 
 bool ScenarioEditor::save() {
   finish_edit();
-  return file_.path.isEmpty() || is_example() ? save_as() : save_to(file_.path);
+  return !has_file() || is_example() ? save_as() : save_to(file_.path);
 }
 
 bool ScenarioEditor::save_as() {

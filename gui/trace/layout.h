@@ -97,6 +97,8 @@ class Layout {
   /// Shows only lines whose key contains the text (ignoring case), and their groups. The text may
   /// have several alternatives: "gpu0/ | gpu1/". An empty text shows all lines.
   void filter(const std::string& text);
+  /// Returns the filter; empty if all lines are shown.
+  [[nodiscard]] const std::string& filter() const { return filter_; }
   /// Makes the row visible: opens collapsed groups around it, and clears the filter if it hides the
   /// row.
   void reveal(std::size_t row);

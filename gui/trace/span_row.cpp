@@ -14,7 +14,7 @@ namespace {
 constexpr int kBackward =
     core::SpanKind::kFirstCompute + static_cast<int>(core::ComputeKind::kBackward);
 constexpr std::int64_t kMaxLayers = 1'000'000'000;
-/// A wait of less than this part of its span is too short to be visible in a picture.
+/// A wait of at most 1/255 of its span is too short to be visible in a picture.
 constexpr std::int64_t kVisibleWait = 255;
 
 template <class T>

@@ -22,21 +22,20 @@ void LaneSteps::add(const Step& step, bool receives) {
   if (!first_of_key && step.index <= last->second) return skip();
   last->second = step.index;
   append(step.key, step.index);
-  if (receives) {
-    last_ = step;
-    last_.peer_index = wrapping_sum(step.peer_index, -step.index);
-  }
-  peers_.push_back(last_.peer);
-  peer_shifts_.push_back(last_.peer_index);
-  bytes_.push_back(last_.bytes.count());
+  if (receives) last_ = {step.peer, wrapping_sum(step.peer_index, -step.index), step.bytes.count()};
+  push_message();
 }
 
 void LaneSteps::skip() {
   if (runs_.empty() || runs_.back().key.pack != kSkipped)
     runs_.push_back({added(), {0, kSkipped}, 0});
+  push_message();
+}
+
+void LaneSteps::push_message() {
   peers_.push_back(last_.peer);
-  peer_shifts_.push_back(last_.peer_index);
-  bytes_.push_back(last_.bytes.count());
+  peer_shifts_.push_back(last_.peer_shift);
+  bytes_.push_back(last_.bytes);
 }
 
 void LaneSteps::append(const Key& key, std::int64_t index) {
@@ -72,17 +71,6 @@ std::optional<LaneSteps::Step> LaneSteps::step(Index span) const {
               wrapping_sum(peer_shifts_[span], index), core::Bytes(bytes_[span])};
 }
 
-std::pair<std::size_t, std::size_t> LaneSteps::runs_of(const Key& key) const {
-  const auto first = std::lower_bound(
-      by_key_.begin(), by_key_.end(), key,
-      [this](std::uint32_t run, const Key& wanted) { return runs_[run].key < wanted; });
-  const auto end = std::upper_bound(
-      first, by_key_.end(), key,
-      [this](const Key& wanted, std::uint32_t run) { return wanted < runs_[run].key; });
-  return {static_cast<std::size_t>(first - by_key_.begin()),
-          static_cast<std::size_t>(end - by_key_.begin())};
-}
-
 std::optional<LaneSteps::Index> LaneSteps::find(const Key& key, std::int64_t index) const {
   const auto after = std::upper_bound(by_key_.begin(), by_key_.end(), std::tie(key, index),
                                       [this](const auto& wanted, std::uint32_t run) {
@@ -98,13 +86,15 @@ std::optional<LaneSteps::Index> LaneSteps::find(const Key& key, std::int64_t ind
 std::int64_t LaneSteps::done(const Key& key, Time t) const {
   Index ended = spans_.first_from(t + Time(1));
   if (ended > 0 && spans_.end(ended - 1) > t) --ended;
-  const auto [first, end] = runs_of(key);
-  for (std::size_t i = end; i > first; --i) {
-    const std::size_t number = by_key_[i - 1];
-    const Run& run = runs_[number];
-    if (run.first < ended) return run.index + std::min(ended - run.first, length(number));
-  }
-  return 0;
+  const auto after =
+      std::partition_point(by_key_.begin(), by_key_.end(), [&](std::uint32_t number) {
+        const Run& run = runs_[number];
+        return std::tie(run.key, run.first) < std::tie(key, ended);
+      });
+  if (after == by_key_.begin()) return 0;
+  const std::size_t number = *(after - 1);
+  const Run& run = runs_[number];
+  return run.key == key ? run.index + std::min(ended - run.first, length(number)) : 0;
 }
 
 std::size_t LaneSteps::memory() const {

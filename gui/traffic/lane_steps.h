@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "core/base/units.h"
@@ -13,7 +14,7 @@ namespace tutti::gui {
 
 /// The schedule steps of one row of a lane: which step of which pack each span is, and the message
 /// that it received. Shares the times and kinds of the spans with the trace. Memory: a run of
-/// consecutive steps of one pack takes 24 bytes; the messages take 0.6 bytes per step if senders
+/// consecutive steps of one pack takes 28 bytes; the messages take 0.6 bytes per step if senders
 /// and sizes are regular (packed_numbers.h).
 class LaneSteps {
  public:
@@ -72,16 +73,21 @@ class LaneSteps {
   }
   [[nodiscard]] Index added() const { return static_cast<Index>(peers_.size()); }
   void append(const Key& key, std::int64_t index);
-  /// Returns the positions in by_key_ of the runs of a collective.
-  [[nodiscard]] std::pair<std::size_t, std::size_t> runs_of(const Key& key) const;
+  /// Stores last_ as the message of the next span.
+  void push_message();
 
   SpanRow spans_;
   std::vector<Run> runs_;
-  std::vector<std::uint32_t> by_key_;  ///< the runs, sorted by collective, then by index
+  /// The runs, sorted by collective, then by index. The runs of a collective are thus also sorted
+  /// by their first spans, since indices of a collective increase (add()).
+  std::vector<std::uint32_t> by_key_;
   /// For each span, the sender's row, the sender's index relative to the index of the span, and the
   /// bytes of the message. Spans that receive nothing repeat the values of the span before.
   PackedNumbers peers_, peer_shifts_, bytes_;
-  Step last_;  ///< the last step that received a message
+  struct Message {
+    std::int64_t peer = -1, peer_shift = -1, bytes = 0;
+  };
+  Message last_;  ///< the last message that was received
   /// The last index of each collective. Empty unless steps are being added.
   std::map<Key, std::int64_t> last_index_;
 };

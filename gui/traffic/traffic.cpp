@@ -8,9 +8,9 @@
 // the first one that ends in the range. Their messages may have been sent in any order, so
 // each_in() skips steps by the minima of `sent` of 16 steps, of 256 steps, and so on.
 //
-// A counter of 6 million messages has 24 million changes, which would take 400 MB. The counter of
-// the whole run therefore merges them into at most kMaxValues maxima, and counters_in() computes
-// each change of a short range from its messages.
+// A counter of 6 million messages has up to 24 million changes, which would take 400 MB. The
+// counter of the whole run therefore merges them into at most kMaxValues maxima, and counters_in()
+// computes each change of a short range from its messages.
 //
 // Exchanges have no pack number, so they are distinguished by their times (exchanges.cpp). Files
 // may be damaged, so times and sizes are limited, and no sum can overflow.
@@ -23,6 +23,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/check.h"
 #include "gui/trace/exchanges.h"
 
 namespace tutti::gui {
@@ -42,9 +43,8 @@ constexpr std::int64_t kMessagesPerSample = 1024;
 /// The largest number of changes that counters_in() computes.
 constexpr std::size_t kMaxPage = 200'000;
 constexpr std::int64_t kMaxRanks = 1024;
-/// Messages in a damaged file that are larger than this are ignored, so that sums over all messages
-/// cannot overflow.
-constexpr core::Bytes kLargestMessage{std::int64_t{1} << 39};
+/// The sum of all messages is at most this number of bytes, so that no counter can overflow.
+constexpr std::int64_t kMaxBytes = std::int64_t{1} << 62;
 constexpr std::int64_t kLastIndex = std::int64_t{1} << 62;
 
 bool takes_message(int kind) {
@@ -111,6 +111,7 @@ core::Expected<void> Traffic::read_steps(const Trace& trace, const std::atomic<b
     if (is_lane) rows_of_lane_[{rows_.back().device, row.track.lane}].push_back(rows_.size() - 1);
   }
   if (steps_ == 0) return {};
+  largest_message_ = core::Bytes(kMaxBytes / steps_);
   const auto exchanges = Exchanges::read(trace);
   if (!exchanges) return tl::make_unexpected(exchanges.error());
   for (std::size_t r = 0; r < rows_.size(); ++r) {
@@ -141,7 +142,7 @@ core::Expected<void> Traffic::read_row(const Trace& trace, std::size_t r,
                span.index,
                peer,
                span.peer_index,
-               std::min(span.bytes, kLargestMessage)},
+               std::min(span.bytes, largest_message_)},
               takes_message(span.kind));
   });
   steps.finish();
@@ -284,11 +285,13 @@ Traffic::Counters Traffic::exact_counters(const TimeRange& range) const {
 }
 
 /// Computes the counters of the whole run, one piece after the other. `pieces`: the times at which
-/// pieces begin and end.
+/// pieces begin and end. A counter gets at most max_values_ values: a message changes it up to 4
+/// times, so half of the values are enough for all changes. In addition, each of the fewer than
+/// max_values_ / 5 long times without changes needs at most two values.
 bool Traffic::count(const std::vector<Time>& pieces, const std::atomic<bool>* cancel) {
-  merged_ = 1 + 2 * static_cast<std::size_t>(messages_) / std::max<std::size_t>(1, max_values_);
-  const Time gap(last_taken_.count() /
-                 static_cast<std::int64_t>(std::max<std::size_t>(1, max_values_)));
+  TUTTI_CHECK(max_values_ >= 20, "{}", max_values_);
+  merged_ = 1 + 8 * static_cast<std::size_t>(messages_) / max_values_;
+  const Time gap(5 * (last_taken_.count() / static_cast<std::int64_t>(max_values_)) + 5);
   MergedCounter bytes(merged_, gap), waiting(merged_, gap);
   for (std::size_t i = 0; i + 1 < pieces.size(); ++i) {
     if (cancel && *cancel) return false;
@@ -307,12 +310,11 @@ std::shared_ptr<const Traffic::Counters> Traffic::counters_in(const TimeRange& r
     return merged_ * (counters_->bytes_in_flight.changes(of.from, of.to) +
                       counters_->queue_depth.changes(of.from, of.to));
   };
-  if (changes(range) > kMaxPage) return counters_;
   const std::scoped_lock lock(page_lock_);
   if (page_ && page_range_.from <= range.from && range.to <= page_range_.to) return page_;
-  // Compute more than the range, since the user probably moves on from here.
-  TimeRange wide{std::max(Time(), range.from - range.length()), range.to + range.length()};
-  if (changes(wide) > kMaxPage) wide = range;
+  // Compute more than the range, so that a view that moves does not compute it for every frame.
+  const TimeRange wide{std::max(Time(), range.from - range.length()), range.to + range.length()};
+  if (changes(wide) > kMaxPage) return counters_;
   page_ = std::make_shared<Counters>(exact_counters(wide));
   page_range_ = wide;
   return page_;

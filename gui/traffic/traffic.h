@@ -21,9 +21,10 @@ namespace tutti::gui {
 class Exchanges;
 
 /// All messages of a timeline, and the progress of each lane at any time. Timelines without lanes
-/// (--record packs) have no messages. Memory, in addition to the trace: about 1 byte per schedule
-/// step if the steps of a lane are similar (equal sizes, one sender), otherwise up to 10 bytes, and
-/// at most 18 MB for the counters. Messages are computed from the steps when they are needed.
+/// (--record packs) have no messages. Messages are computed from the steps when they are needed.
+/// Memory, in addition to the trace: about 1 byte per schedule step if the steps of a lane are
+/// similar (equal sizes, one sender), otherwise more (lane_steps.h); and 17 bytes for each of at
+/// most kMaxValues values of a counter.
 class Traffic {
  public:
   struct Device {
@@ -37,12 +38,12 @@ class Traffic {
   struct Counters {
     Counter bytes_in_flight, queue_depth;
   };
-  /// The largest number of values of a counter of the whole run. If a run has more changes, the
-  /// counter of the whole run merges several changes into one value, which is their maximum.
-  static constexpr std::size_t kMaxValues = 500'000;
+  /// The largest number of values of a counter of the whole run. If a run may have more changes,
+  /// the counter of the whole run merges several changes into one value, which is their maximum.
+  static constexpr std::size_t kMaxValues = 2'000'000;
 
-  /// Reads a trace. ERRORS: the file has changed since it was opened; reading was cancelled (kRun).
-  /// Cost: about 0.5 µs per schedule step.
+  /// Reads a trace. REQUIRES: max_values ≥ 20. ERRORS: the file has changed since it was opened;
+  /// reading was cancelled (kRun). Cost: about 0.5 µs per schedule step.
   static core::Expected<std::shared_ptr<const Traffic>> read(
       const Trace& trace, const std::atomic<bool>* cancel = nullptr,
       std::size_t max_values = kMaxValues);
@@ -118,7 +119,8 @@ class Traffic {
   std::vector<Row> rows_;  ///< the rows of the trace; only lanes have steps
   std::map<DeviceLane, std::vector<std::size_t>> rows_of_lane_;
   std::int64_t steps_ = 0, messages_ = 0;
-  core::Time last_taken_;  ///< the time at which the last message was received
+  core::Bytes largest_message_;  ///< larger messages, which only a damaged file has, are shortened
+  core::Time last_taken_;        ///< the time at which the last message was received
   std::map<std::pair<std::int32_t, std::int32_t>, core::Bytes> bytes_between_;
   std::size_t max_values_ = kMaxValues;
   std::shared_ptr<const Counters> counters_ = std::make_shared<Counters>();

@@ -7,6 +7,7 @@
 
 #include <QApplication>
 #include <QElapsedTimer>
+#include <QEventLoop>
 #include <QFontDatabase>
 #include <QHBoxLayout>
 #include <QHeaderView>
@@ -138,7 +139,6 @@ QueryPanel::QueryPanel(TimelineView& view)
   layout->addWidget(both);
 
   table_->horizontalHeader()->setStretchLastSection(false);
-  set_empty_text(*table_, tr("The rows of the result appear here."));
   connect(run_, &QToolButton::clicked, this, &QueryPanel::run);
   connect(stop_, &QToolButton::clicked, this, &QueryPanel::stop);
   connect(save_, &QToolButton::clicked, this, &QueryPanel::ask_for_name);
@@ -149,12 +149,11 @@ QueryPanel::QueryPanel(TimelineView& view)
   connect(table_, &QTableWidget::cellActivated, this, [this](int row) { go_to(row); });
   // Rows of another timeline would select wrong spans.
   connect(&view_, &TimelineView::trace_changed, this, [this] {
-    stop();
-    finish();
-    source_.reset();
-    table_->setRowCount(0);
-    show_message({}, false);
+    task_.stop();
+    task_.finish();
+    clear_answer();
   });
+  clear_answer();
   show_running();
 }
 
@@ -185,8 +184,8 @@ std::shared_ptr<const QueryPanel::Source> QueryPanel::source() {
 
 void QueryPanel::run() {
   if (!view_.trace()) return show_message(tr("open a timeline first"), true);
-  stop();
-  finish();
+  task_.stop();
+  task_.finish();
   // The table and the button lose the focus when they are disabled, and Esc must stop the query.
   if (isAncestorOf(QApplication::focusWidget())) text_->setFocus();
   const std::string sql = text_->toPlainText().toStdString();
@@ -204,7 +203,14 @@ void QueryPanel::run() {
 
 void QueryPanel::stop() { task_.stop(); }
 
-void QueryPanel::finish() { task_.finish(); }
+void QueryPanel::wait() {
+  QEventLoop loop;
+  connect(this, &QueryPanel::answered, &loop, &QEventLoop::quit);
+  if (is_running()) loop.exec();
+  // QCoreApplication::exit() ends the loop before the query has ended.
+  task_.stop();
+  task_.finish();
+}
 
 void QueryPanel::take_answer(const core::Expected<Answer>& answer) {
   if (answer) {
@@ -213,6 +219,7 @@ void QueryPanel::take_answer(const core::Expected<Answer>& answer) {
     show_error(QString::fromStdString(answer.error().message()));
   }
   show_running();
+  emit answered();
 }
 
 void QueryPanel::show_running() {
@@ -238,7 +245,13 @@ void QueryPanel::show_error(const QString& text) {
   show_message(text, true);
   message_->setToolTip(text);
   set_empty_text(*table_, text);
-  table_->viewport()->update();
+}
+
+void QueryPanel::clear_answer() {
+  source_.reset();
+  table_->setRowCount(0);
+  set_empty_text(*table_, tr("The rows of the result appear here."));
+  show_message({}, false);
 }
 
 void QueryPanel::show_answer(const Answer& answer) {

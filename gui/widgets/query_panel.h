@@ -34,8 +34,9 @@ class QueryPanel : public QWidget {
   void set_query(const QString& sql);
   void run();
   void stop();
-  /// Waits until the result of the running query is shown.
-  void finish();
+  /// Waits until the result of the running query is shown. Processes events meanwhile, so the user
+  /// can stop the query. If the program is about to end, stops the query.
+  void wait();
   [[nodiscard]] bool is_running() const { return task_.running(); }
   /// Saves the query under a name, or replaces the saved query with this name.
   void save(const QString& name);
@@ -52,6 +53,8 @@ class QueryPanel : public QWidget {
   [[nodiscard]] bool failed() const { return failed_; }
 
  signals:
+  /// Emitted when a query has ended, and its result or its error is shown.
+  void answered();
   /// Emitted by the action that begins a query, to make the panel visible.
   void query_wanted();
 
@@ -78,6 +81,8 @@ class QueryPanel : public QWidget {
   void show_error(const QString& text);
   void show_message(const QString& text, bool wrong);
   void show_running();
+  /// Removes the rows and the message of the last query.
+  void clear_answer();
   void go_to(int row);
   [[nodiscard]] std::optional<SpanId> span_of(std::int64_t id) const;
 

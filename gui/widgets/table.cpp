@@ -84,6 +84,7 @@ bool NumberItem::operator<(const QTableWidgetItem& other) const {
 
 void set_empty_text(QTableWidget& table, const QString& text) {
   table.setProperty(kEmptyText, text);
+  table.viewport()->update();
 }
 
 QString rows_as_text(const QTableWidget& table) {

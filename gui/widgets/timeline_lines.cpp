@@ -16,7 +16,6 @@ constexpr int kBar = 14;
 }  // namespace
 
 void TimelineView::filter(const QString& text) {
-  filter_ = text.trimmed();
   layout_.filter(text.toStdString());
   lines_have_changed();
 }

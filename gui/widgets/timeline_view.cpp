@@ -188,12 +188,12 @@ QRegion TimelineView::covered_of_axis(const QRect& lines, const QFontMetrics& me
 
 /// Says why the timeline is empty if the filter matches no row.
 void TimelineView::paint_without_rows(QPainter& painter, const QRect& lines) const {
-  if (!layout_.lines().empty() || filter_.isEmpty()) return;
+  if (!layout_.lines().empty() || layout_.filter().empty()) return;
   painter.setPen(QColor::fromRgb(theme_->text));
   painter.drawText(lines, Qt::AlignCenter | Qt::TextWordWrap,
                    tr("No row contains “%1”.\nDelete the text in “Only rows with …” (Ctrl+L) to "
                       "show all rows.")
-                       .arg(filter_));
+                       .arg(QString::fromStdString(layout_.filter()).trimmed()));
 }
 
 /// Paints a bar next to the name of the current line.

@@ -197,7 +197,6 @@ class TimelineView : public QWidget {
   QScrollBar* scroll_bar_;
   PaintedLines painted_;
   bool image_is_old_ = true;
-  QString filter_;  ///< the text that the rows contain; empty: all rows are shown
   ShortTexts texts_;
   std::vector<const Overlay*> overlays_;
   std::optional<SpanId> selected_;

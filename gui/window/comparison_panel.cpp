@@ -361,8 +361,8 @@ void ComparisonPanel::report_listed() {
     words_->setText(tr("no differences: all compared durations are equal"));
   } else {
     words_->setText(
-        tr("bars of %1s: at the bottom, %2 takes longer; at the top, less time; full height from "
-           "25 % on")
+        tr("bars of %1s: at the bottom if %2 is slower, at the top if it is faster; full height: "
+           "25 % or more")
             .arg(text_of(comparison_->apart), second));
   }
   words_->setToolTip(words_->text());

@@ -8,7 +8,8 @@
 
 namespace tutti::gui {
 
-/// Programs write a timeline to a file with the ending ".part", and rename it when it is complete.
+/// Adds to the error of a file that does not exist that a run may be writing it now. A run writes
+/// its timeline to a file with the ending ".part", and renames it when it is complete.
 static core::Error explained(const core::Error& error, const QString& path) {
   const QString part = path + QStringLiteral(".part");
   if (QFileInfo::exists(path) || !QFileInfo::exists(part)) return error;

@@ -198,7 +198,11 @@ void MainWindow::closeEvent(QCloseEvent* event) {
   comparison_->stop();
   sweep_->stop_and_wait();
   session_timer_.stop();
-  if (const LastSession last = shown_session(); !last.empty()) last.write();
+  LastSession last = shown_session();
+  // A window that no longer shows files has stored those that it showed before. It is closed too.
+  if (last.empty()) last = stored_;
+  last.process = 0;
+  if (!last.empty()) last.write();
   // Saves the layout of panels only for a single timeline.
   hide_topology(false);
   if (comparison_->comparison()) comparison_->parentWidget()->hide();

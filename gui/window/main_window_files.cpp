@@ -20,6 +20,7 @@
 #include "gui/editor/form_view.h"
 #include "gui/editor/scenario_editor.h"
 #include "gui/sweep/sweep_panel.h"
+#include "gui/traffic/traffic.h"
 #include "gui/widgets/headline_strip.h"
 #include "gui/widgets/marks_panel.h"
 #include "gui/widgets/notice_bar.h"
@@ -42,10 +43,7 @@ static QString shortened_note(const std::string& note) {
 
 /// Returns true if the topology has more to show than the devices.
 static bool has_traffic(const Trace& trace) {
-  return !trace.links().empty() ||
-         std::any_of(trace.rows().begin(), trace.rows().end(), [](const Trace::Row& row) {
-           return row.track.kind == core::TrackKind::kLane;
-         });
+  return !trace.links().empty() || !counter_names(trace).empty();
 }
 
 void MainWindow::choose_file() {
@@ -218,7 +216,8 @@ LastSession MainWindow::shown_session() const {
     last.filter = search_->filter_text();
     last.moment = cursor_->moment();
   }
-  if (session_->isVisible()) last.scenario = session_->editor().path();
+  if (session_->isVisible() && session_->editor().has_file())
+    last.scenario = session_->editor().path();
   if (sweep_->isVisible() && sweep_->data())
     last.sweep = QString::fromStdString(sweep_->data()->path);
   return last;

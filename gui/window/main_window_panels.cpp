@@ -168,9 +168,9 @@ void MainWindow::make_comparison() {
           });
 }
 
-/// Hides the topology when a second timeline is opened, or a timeline without links and messages,
-/// of which the topology could only show the devices. If the topology was visible, shows it again
-/// when another timeline is opened.
+/// Hides the topology (`away`) when a second timeline is opened, and when a timeline has neither
+/// links nor messages, because the topology could only show its devices. If the topology was
+/// visible, shows it again when another timeline is opened.
 void MainWindow::hide_topology(bool away) {
   QWidget* const dock = topology_->parentWidget();
   if (away && dock->isVisible()) {

@@ -277,6 +277,23 @@ void in_flight(benchmark::State& state) {
 }
 BENCHMARK(in_flight)->Unit(benchmark::kMillisecond)->UseRealTime();
 
+/// Measures how long it takes to compute the counters of a range that has about as many changes as
+/// are computed exactly, which a frame needs when the view has moved out of the last such range.
+void counters(benchmark::State& state) {
+  static const auto traffic = *Traffic::read(*trace());
+  Time length = trace()->length();
+  while (length > Time(1) && traffic->counters_in({Time(), length}).get() == &traffic->counters())
+    length = Time(length.count() / 2);
+  Time from;
+  for (auto _ : state) {
+    from += Time(length.count() * 4);
+    if (from + length > trace()->length()) from = Time();
+    benchmark::DoNotOptimize(traffic->counters_in({from, from + length}));
+  }
+  state.counters["range_us"] = static_cast<double>(length.count()) / 1e6;
+}
+BENCHMARK(counters)->Unit(benchmark::kMillisecond)->MeasureProcessCPUTime()->UseRealTime();
+
 /// Measures a change of the filter of rows, and the statistics of the selected range that follow.
 void filter(benchmark::State& state) {
   Layout layout(*trace());

@@ -154,15 +154,17 @@ TEST(Traffic, MatchesAnExhaustiveSearch) {
 
 // A counter of a long run merges changes, but no peak may be lost, and short ranges are exact.
 TEST(Traffic, CountersOfManyMessagesKeepTheirMaxima) {
+  constexpr std::size_t kMaxValues = 60;
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {
     const RandomLanes lanes = random_lanes(seed);
     const auto trace = Trace::from_bytes(lanes.bytes, "t");
     ASSERT_TRUE(trace);
-    const auto exact = Traffic::read(**trace), merged = Traffic::read(**trace, nullptr, 20);
+    const auto exact = Traffic::read(**trace), merged = Traffic::read(**trace, nullptr, kMaxValues);
     ASSERT_TRUE(exact && merged);
     const Traffic::Counters &all = (*exact)->counters(), &few = (*merged)->counters();
     EXPECT_LT(few.bytes_in_flight.changes(), all.bytes_in_flight.changes());
-    EXPECT_LE(few.bytes_in_flight.changes(), 60u);
+    EXPECT_LE(few.bytes_in_flight.changes(), kMaxValues);
+    EXPECT_LE(few.queue_depth.changes(), kMaxValues);
     EXPECT_EQ(few.bytes_in_flight.peak(), all.bytes_in_flight.peak());
     EXPECT_EQ(few.queue_depth.peak(), all.queue_depth.peak());
     for (std::int64_t t = 0; t < 1000; t += 7) {
@@ -176,6 +178,46 @@ TEST(Traffic, CountersOfManyMessagesKeepTheirMaxima) {
       }
     }
   }
+}
+
+// A frame of a view that moves must not compute its counters again.
+TEST(Traffic, CountersOfARangeRemainValidWhenTheRangeMovesALittle) {
+  std::ostringstream out;
+  core::TimelineWriter writer(out);
+  writer.begin({});
+  for (const std::int32_t row : {0, 1})
+    writer.track({row, core::TrackKind::kLane, 0, "gpu" + std::to_string(row), 0, 0});
+  constexpr std::int64_t kMessages = 75'000;
+  for (const std::int32_t row : {0, 1}) {
+    for (std::int64_t i = 0; i < kMessages; ++i) {
+      Span span;
+      span.start = Time(10 * i + 6 * row);  // each message waits for its receiver
+      span.duration = Time(3);
+      span.kind = static_cast<std::int32_t>(row == 0 ? StepKind::kSend : StepKind::kReceive);
+      span.index = i;
+      span.bytes = core::Bytes(100);
+      span.peer = row == 0 ? core::kNoTrack : 0;
+      span.peer_index = i;
+      writer.span(row, span);
+    }
+  }
+  writer.end();
+  const auto trace = Trace::from_bytes(out.str(), "t");
+  ASSERT_TRUE(trace);
+  const auto traffic = Traffic::read(**trace, nullptr, 1000);
+  ASSERT_TRUE(traffic);
+  const Traffic::Counters* const whole = &(*traffic)->counters();
+  int exact = 0;
+  for (std::int64_t length = 30; length < 10 * kMessages; length = length * 3 / 2) {
+    const Time middle(5 * kMessages), by(length / 30);
+    const TimeRange range{middle, middle + Time(length)};
+    const auto before = (*traffic)->counters_in(range);
+    if (before.get() == whole) continue;
+    ++exact;
+    EXPECT_EQ(before, (*traffic)->counters_in({range.from + by, range.to + by})) << length;
+  }
+  EXPECT_GT(exact, 15);
+  EXPECT_EQ((*traffic)->counters_in({Time(), Time(10 * kMessages)}).get(), whole);
 }
 
 TEST(Counter, MergedValuesAreMaximaAndIdleTimesStayIdle) {

@@ -10,7 +10,11 @@
 #include <QPlainTextEdit>
 #include <QTableWidget>
 #include <QToolButton>
+#include <chrono>
+#include <csignal>
+#include <filesystem>
 #include <sstream>
+#include <thread>
 
 #include "core/timeline/writer.h"
 #include "gui/widgets/communication_panel.h"
@@ -19,6 +23,7 @@
 #include "gui/window/comparison_panel.h"
 #include "tests/gui/simulated.h"
 #include "tests/gui/window_fixture.h"
+#include "tests/support/process.h"
 
 namespace tutti::gui {
 namespace {
@@ -70,7 +75,7 @@ struct PanelWindow : Window {
   void run(const QString& sql) {
     window_.query().set_query(sql);
     window_.query().run();
-    window_.query().finish();
+    window_.query().wait();
   }
   QTableWidget& table() { return window_.query().table(); }
   std::string text(int row, int column) {
@@ -201,7 +206,7 @@ TEST_F(PanelWindow, QueriesFillATableThatSelectsSpans) {
                    QStringLiteral("SELECT span_id, device, duration_us FROM spans WHERE what = "
                                   "'receive' ORDER BY span_id"));
   QTest::keyClick(&window_.query().text(), Qt::Key_Return, Qt::ControlModifier);
-  window_.query().finish();
+  window_.query().wait();
   ASSERT_EQ(table().rowCount(), 16) << window_.query().message().toStdString();
   EXPECT_EQ(text(0, 2), "20000");
   EXPECT_THAT(window_.query().message().toStdString(), HasSubstr("16 rows"));
@@ -285,8 +290,12 @@ TEST_F(PanelWindow, ErrorsInQueriesAreShownAndTheTableRemains) {
   open_small();
   show_panel(Qt::Key_9);
   run(QStringLiteral("SELECT durations FROM spans"));
-  EXPECT_EQ(table().property("empty text").toString(), window_.query().message())
+  const auto empty_text = [&] { return table().property("empty text").toString(); };
+  EXPECT_EQ(empty_text(), window_.query().message())
       << "the panel has little space for a long message below the query";
+  open_small();
+  EXPECT_THAT(empty_text().toStdString(), testing::Not(HasSubstr("no such column")))
+      << "another timeline is open";
   run(QStringLiteral("SELECT count(*) FROM spans"));
   ASSERT_EQ(table().rowCount(), 1);
   run(QStringLiteral("SELECT durations FROM spans"));
@@ -322,6 +331,49 @@ TEST_F(PanelWindow, AQueryThatRunsTooLongIsStopped) {
   open_small();
   EXPECT_FALSE(window_.query().is_running());
   window_.query().run();  // the window closes while it runs
+}
+
+/// Waits until a query of the process sorts its rows in a temporary file. Returns false if the
+/// process has ended.
+bool sorts(const test::Process& process) {
+  const std::filesystem::path files = "/proc/" + std::to_string(process.id()) + "/fd";
+  std::error_code error;
+  while (true) {
+    std::filesystem::directory_iterator file(files, error);
+    if (error) return false;
+    for (; file != std::filesystem::directory_iterator(); file.increment(error)) {
+      if (error) break;
+      std::error_code closed;
+      if (std::filesystem::read_symlink(file->path(), closed).string().find("etilqs_") !=
+          std::string::npos)
+        return true;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+}
+
+// A picture is made without a user who could press Esc.
+TEST_F(PanelWindow, ASignalEndsTheQueryOfAPicture) {
+  const std::string timeline = write("small.tutti", small_timeline());
+  const std::string picture = folder_.file("t.png");
+  for (const char* const endless :
+       {"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n ORDER BY "
+        "-i",
+        "SELECT a.what FROM spans a, spans b, spans c, spans d, spans e, spans f "
+        "ORDER BY a.start_us * b.start_us"}) {
+    for (const int number : {SIGINT, SIGTERM}) {
+      test::Process view = test::Process::of(
+          {test::tutti_program() + "-view", timeline, "--screenshot", picture, "--query", endless},
+          {{{"QT_QPA_PLATFORM", "offscreen"}}});
+      ASSERT_TRUE(view.handles(number)) << view.err();
+      ASSERT_TRUE(sorts(view)) << view.err();
+      view.signal(number);
+      ASSERT_TRUE(view.says("the query was stopped"));
+      const test::Outcome outcome = view.wait();
+      EXPECT_EQ(outcome.status, 1) << endless;
+      EXPECT_FALSE(std::filesystem::exists(picture));
+    }
+  }
 }
 
 TEST_F(PanelWindow, QueriesAreSavedUnderAnyName) {

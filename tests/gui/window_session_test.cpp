@@ -105,6 +105,18 @@ TEST_F(Session, AnOpenWindowStoresItsFilesButDoesNotOfferThem) {
   EXPECT_EQ(window_->timeline().view().range(), wanted);
 }
 
+TEST_F(Session, AClosedWindowThatShowsNoFilesAnyMoreWasNotInterrupted) {
+  const std::string path = folder_.write("small.tutti", small_timeline());
+  open(path);
+  ASSERT_TRUE(until([] { return LastSession::read().process > 0; }));
+  act("new");
+  act("run");
+  ASSERT_TRUE(ran()) << said_;
+  start_again();
+  EXPECT_EQ(LastSession::read().process, 0);
+  EXPECT_EQ(LastSession::read().timeline.toStdString(), path);
+}
+
 TEST_F(Session, TheFilesOfAKilledWindowAreOfferedOnce) {
   const std::string path = folder_.write("small.tutti", small_timeline());
   QProcess other;
