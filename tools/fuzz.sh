@@ -8,9 +8,9 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 seconds=${1:-60}
-TIMEFORMAT='%U %S'
-# Storing longer call stacks of all allocations takes a sixth of the time. Replaying a finding without
-# this setting shows them.
+TIMEFORMAT='%U %S' # user and system time in seconds, for the rate of inputs
+# Storing longer call stacks of all allocations takes a sixth of the time. Replaying a finding
+# without this setting shows them.
 export ASAN_OPTIONS=${ASAN_OPTIONS:-malloc_context_size=6}
 targets=("${@:2}")
 if [ ${#targets[@]} -eq 0 ]; then
@@ -30,8 +30,8 @@ for target in "${targets[@]}"; do
         # scenarios reach the same code as long ones, and are tried a hundred times as often.
         grep -ohE '[A-Za-z_]+ = [0-9]+;' core/proto/scenario.proto core/proto/machine.proto core/proto/framework/*.proto | awk '{print "\"" $1 "\""}' |
             sort -u >build/fuzz/scenario.dict
-        # A scenario reaches thousands of features. Without -entropic=0, libFuzzer spends half of the
-        # time on their statistics, and finds about the same number of features.
+        # A scenario reaches thousands of features. Without -entropic=0, libFuzzer spends half of
+        # the time on their statistics, and finds about the same number of features.
         options=(-max_len=2048 -dict=build/fuzz/scenario.dict -entropic=0)
     fi
     log=build/fuzz/$target.log

@@ -38,10 +38,11 @@ mount --bind "$folder" "$root/mnt/packages"
 mount -o bind,ro "$source" "$root/mnt/source"
 
 failures=0
+home=/root # of the user of the chroot
 # step WHAT COMMAND: runs a command in the chroot, and prints its output only if it fails.
 step() {
     local output start=$SECONDS
-    if output=$(chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 DEBIAN_FRONTEND=noninteractive bash -c "$2" 2>&1 </dev/null); then
+    if output=$(chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME="$home" LANG=C.UTF-8 DEBIAN_FRONTEND=noninteractive bash -c "$2" 2>&1 </dev/null); then
         printf 'ok      %s (%d s)\n' "$1" $((SECONDS - start))
     else
         printf 'FAILED  %s\n%s\n' "$1" "$(tail -n 20 <<<"$output" | sed 's/^/        /')"
@@ -128,8 +129,8 @@ fi
 
 step "remove" "apt-get purge -y 'tutti*'"
 # man keeps the pages that it has formatted, and removes them in its own time. The settings of the
-# window (/root/.config/tutti) belong to the user, so packages do not remove them.
-left=$(chroot "$root" find / -xdev -path /proc -prune -o -path /mnt -prune -o -path /var/cache/man -prune -o -path /root/.config/tutti -prune -o -path '*tutti*' -print | sort |
+# window belong to the user, so packages do not remove them.
+left=$(chroot "$root" find / -xdev -path /proc -prune -o -path /mnt -prune -o -path /var/cache/man -prune -o -path "$home/.config/tutti" -prune -o -path '*tutti*' -print | sort |
     comm -13 "$root/tmp/before" - | grep -v '^/srv/')
 if [[ $left ]]; then
     printf 'FAILED  files that were left behind\n%s\n' "$left"

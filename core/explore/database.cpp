@@ -129,16 +129,16 @@ void Database::Close::operator()(sqlite3* database) const { sqlite3_close(databa
 
 namespace {
 
-/// Creates the file `path`, empty, if it does not exist. Returns the error number if that is not
-/// possible; otherwise 0. If SQLite cannot create a file, it also tries to open the file for
-/// reading only, and then reports that it does not exist. The file is not removed again, because
-/// another process may have opened it in the meantime.
-int reason_not_to_create(const std::string& path) {
+/// Returns the error number if the file `path` does not exist and cannot be created; otherwise 0.
+/// SQLite does not report this error: if it cannot create a file, it also tries to open the file
+/// for reading only, and then reports that the file does not exist.
+int reason_not_created(const std::string& path) {
   std::error_code ignored;
   if (std::filesystem::exists(path, ignored)) return 0;
-  std::FILE* const made = std::fopen(path.c_str(), "ab");
-  if (!made) return errno;
-  std::fclose(made);
+  std::FILE* const created = std::fopen(path.c_str(), "ab");
+  if (!created) return errno;
+  // The reason is gone. The file is not removed, because another process may have opened it.
+  std::fclose(created);
   return 0;
 }
 
@@ -161,11 +161,12 @@ Expected<Database> Database::open(const std::string& path, Mode mode) {
   if (mode == Mode::kWrite) {
     if (auto is_file = check_is_file(path, "a sweep"); !is_file)
       return tl::make_unexpected(is_file.error());
-    if (const int why = reason_not_to_create(path); why != 0)
+    auto database = open_with(path, path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
+    if (const int why = database ? 0 : reason_not_created(path); why != 0)
       return tl::make_unexpected(
           Error::request({ProblemCode::kInvalid},
                          std::string("cannot be written: ") + std::strerror(why), {path, 0, 0}));
-    return open_with(path, path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
+    return database;
   }
   auto database = open_with(path, path, SQLITE_OPEN_READWRITE);
   std::error_code status;

@@ -64,7 +64,7 @@ struct TcpTransport::State {
     }
     [[nodiscard]] bool flushed() const {
       return std::all_of(streams.begin(), streams.end(),
-                         [](const auto& s) { return s->queue.empty(); });
+                         [](const auto& s) { return s->queue().empty(); });
     }
   };
 
@@ -99,7 +99,7 @@ struct TcpTransport::State {
   /// written.
   bool write(Peer& peer, TcpStream& stream) {
     bool moved = false;
-    while (stream.writable && !stream.queue.empty()) {
+    while (stream.writable && !stream.queue().empty()) {
       const ssize_t sent = stream.write_queue();
       if (sent < 0) {
         if (errno == EINTR) continue;
@@ -117,7 +117,7 @@ struct TcpTransport::State {
       // A message is removed before sent() is called, because sent() may queue further messages on
       // this stream.
       while (const auto gone = stream.written(left)) {
-        if (gone->has_ticket) receiver->sent(gone->ticket);
+        if (gone->ticket) receiver->sent(*gone->ticket);
       }
     }
     return moved;
@@ -126,7 +126,7 @@ struct TcpTransport::State {
   bool write(Peer& peer) {
     bool moved = false;
     for (const std::unique_ptr<TcpStream>& stream : peer.streams) {
-      if (!stream->queue.empty()) moved = write(peer, *stream) || moved;
+      if (!stream->queue().empty()) moved = write(peer, *stream) || moved;
     }
     return moved;
   }
@@ -179,20 +179,22 @@ struct TcpTransport::State {
 
   /// Reads the rest of a message. Returns false if the message is incomplete.
   bool parse_one(Peer& peer, TcpStream& stream) {
-    if (!stream.in_payload) {
+    if (!stream.incoming) {
       if (!parse_header(peer, stream)) return false;
-      if (!stream.in_payload) return true;
+      if (!stream.incoming) return true;
     }
-    const std::size_t length = stream.header.piece.length;
-    const std::size_t part = std::min(length - stream.done, stream.unread());
-    if (part > 0)
-      std::memcpy(stream.target + stream.done, stream.buffer.data() + stream.begin, part);
-    stream.begin += part;
-    stream.done += part;
-    if (stream.done < length) return false;
-    if (!check_code(peer, stream, encode(stream.header), {stream.target, length}, 0)) return false;
-    stream.in_payload = false;
-    receiver->arrived(stream.header.piece);
+    TcpStream::Incoming& message = *stream.incoming;
+    const std::size_t length = message.length();
+    const std::size_t part = std::min(length - message.done, stream.unread().size());
+    if (part > 0) std::memcpy(message.target + message.done, stream.unread().data(), part);
+    stream.consume(part);
+    message.done += part;
+    if (message.done < length) return false;
+    if (!check_code(peer, stream, encode(message.header), {message.target, length}, 0))
+      return false;
+    const Piece piece = message.header.piece;
+    stream.incoming.reset();
+    receiver->arrived(piece);
     return true;
   }
 
@@ -201,18 +203,11 @@ struct TcpTransport::State {
   /// then removes nothing, or if it is wrong.
   bool check_code(const Peer& peer, TcpStream& stream, std::span<const std::byte> header,
                   std::span<const std::byte> payload, std::size_t after) {
-    if (!stream.mac_in) {
-      stream.begin += after;
-      return true;
-    }
-    if (stream.unread() < after + kMacBytes) {
-      stream.keep_room();
-      return false;
-    }
-    const std::span<const std::byte, kMacBytes> code(stream.buffer.data() + stream.begin + after,
-                                                     kMacBytes);
-    stream.begin += after + kMacBytes;
-    if (stream.mac_in->verify(header, payload, code)) return true;
+    const std::size_t tail = stream.tail();
+    if (stream.unread().size() < after + tail) return false;
+    const std::span<const std::byte> code = stream.unread().subspan(after, tail);
+    stream.consume(after + tail);
+    if (stream.verify(header, payload, code)) return true;
     fail(peer, core::ProblemCode::kProtocol,
          "sent a message whose authentication code is wrong: the message was changed, repeated, "
          "dropped or reordered on the network");
@@ -222,12 +217,10 @@ struct TcpTransport::State {
   /// Reads a header. Returns false if the header is incomplete, or if the message cannot be
   /// accepted yet. If the message is short and has arrived completely, also processes its payload.
   bool parse_header(Peer& peer, TcpStream& stream) {
-    if (stream.unread() < kHeaderBytes) {
-      stream.keep_room();
-      return false;
-    }
-    const auto header = decode(std::span<const std::byte, kHeaderBytes>(
-        stream.buffer.data() + stream.begin, kHeaderBytes));
+    const std::span<std::byte> unread = stream.unread();
+    if (unread.size() < kHeaderBytes) return false;
+    const std::span<const std::byte, kHeaderBytes> header_bytes = unread.first<kHeaderBytes>();
+    const auto header = decode(header_bytes);
     if (!header)
       return fail(peer, core::ProblemCode::kProtocol, "sent data that is not a message of Tutti"),
              false;
@@ -236,8 +229,6 @@ struct TcpTransport::State {
       peer.early = true;
       return false;
     }
-    const std::span<const std::byte> header_bytes(stream.buffer.data() + stream.begin,
-                                                  kHeaderBytes);
     if (header->kind == Header::Kind::kSlot) {
       if (!check_code(peer, stream, header_bytes, {}, kHeaderBytes)) return false;
       if (is_of(peer, header->piece.channel.to) && receiver->slot_freed(header->piece.channel))
@@ -251,20 +242,18 @@ struct TcpTransport::State {
       return false;
     }
     const std::size_t length = header->piece.length;
-    std::byte* const bytes = stream.buffer.data() + stream.begin + kHeaderBytes;
-    if (stream.unread() >= kHeaderBytes + length + stream.tail() &&
+    std::byte* const bytes = unread.data() + kHeaderBytes;
+    if (unread.size() >= kHeaderBytes + length + stream.tail() &&
         reinterpret_cast<std::uintptr_t>(bytes) % kAlignment == 0) {
       if (!check_code(peer, stream, header_bytes, {bytes, length}, kHeaderBytes + length))
         return false;
       if (!receiver->take(header->piece, bytes)) return refuse(peer, header->piece), false;
       return true;
     }
-    stream.begin += kHeaderBytes;
-    stream.header = *header;
-    stream.target = receiver->place(header->piece);
-    if (!stream.target) return refuse(peer, header->piece), false;
-    stream.done = 0;
-    stream.in_payload = true;
+    stream.consume(kHeaderBytes);
+    std::byte* const target = receiver->place(header->piece);
+    if (!target) return refuse(peer, header->piece), false;
+    stream.incoming = TcpStream::Incoming{*header, target};
     return true;
   }
 
@@ -293,8 +282,8 @@ struct TcpTransport::State {
       for (const std::unique_ptr<TcpStream>& stream : peer->streams) {
         pollfd& socket = sockets[i++];
         const bool reads = stream.get() == &peer->reading() && !peer->early;
-        const bool waits = writes && !stream->queue.empty();
-        socket.fd = reads || waits ? stream->socket.native_handle() : -1;
+        const bool waits = writes && !stream->queue().empty();
+        socket.fd = reads || waits ? stream->file() : -1;
         socket.events = static_cast<short>((reads ? POLLIN : 0) | (waits ? POLLOUT : 0));
       }
     }
@@ -338,10 +327,9 @@ TcpTransport::TcpTransport(std::vector<Connection> connections, std::vector<std:
     auto peer = std::make_unique<State::Peer>();
     peer->worker = static_cast<std::int32_t>(w);
     for (std::size_t i = w * each; i < (w + 1) * each; ++i) {
-      peer->streams.push_back(std::make_unique<TcpStream>(state_->context));
-      TcpStream& stream = *peer->streams.back();
-      stream.open(std::move(connections[i]), macs);
-      state_->sockets.push_back({stream.socket.native_handle(), POLLIN, 0});
+      peer->streams.push_back(
+          std::make_unique<TcpStream>(state_->context, std::move(connections[i]), macs));
+      state_->sockets.push_back({peer->streams.back()->file(), POLLIN, 0});
     }
     state_->others.push_back(peer.get());
     state_->peers[w] = std::move(peer);
@@ -365,13 +353,13 @@ bool TcpTransport::send(const Piece& piece, const std::byte* payload, Ticket tic
   State::Peer* const peer = state_->peer_of(piece.channel.to);
   if (!peer) return state_->local.send(piece, payload, ticket);
   TcpStream& stream = peer->write_on();
-  stream.add({encode({Header::Kind::kPiece, piece}), payload,
-              static_cast<std::size_t>(piece.length), ticket});
+  stream.add(
+      {encode({Header::Kind::kPiece, piece}), payload, static_cast<std::size_t>(piece.length)});
   // If the message is written completely here, Receiver::sent() is not called for it. If earlier
   // messages are queued, poll() writes this message later, and then calls Receiver::sent().
-  if (stream.queue.size() == 1) state_->write(*peer, stream);
-  if (stream.queue.empty()) return true;
-  stream.queue.back().has_ticket = true;
+  if (stream.queue().size() == 1) state_->write(*peer, stream);
+  if (stream.queue().empty()) return true;
+  stream.queue().back().ticket = ticket;
   return false;
 }
 
@@ -380,7 +368,7 @@ void TcpTransport::free_slot(const Channel& channel) {
   if (!peer) return state_->local.free_slot(channel);
   Piece piece;
   piece.channel = channel;
-  peer->write_on().add({encode({Header::Kind::kSlot, piece}), nullptr, 0, 0});
+  peer->write_on().add({encode({Header::Kind::kSlot, piece})});
 }
 
 core::Expected<void> TcpTransport::poll(Clock::time_point until) {

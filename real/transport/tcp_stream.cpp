@@ -40,33 +40,30 @@ void choose_congestion_control(tcp::socket& socket) {
 
 }  // namespace
 
-TcpStream::TcpStream(boost::asio::io_context& context)
-    : socket(context), buffer(kReadBufferBytes) {}
-
-void TcpStream::open(Connection connection, MessageMacs macs) {
+TcpStream::TcpStream(boost::asio::io_context& context, Connection connection, MessageMacs macs)
+    : socket_(context), tls_(connection.release_tls()), buffer_(kReadBufferBytes) {
   if (macs == MessageMacs::kOn) {
-    mac_out.emplace(connection.keys().send_data);
-    mac_in.emplace(connection.keys().receive_data);
+    mac_out_.emplace(connection.keys().send_data);
+    mac_in_.emplace(connection.keys().receive_data);
   }
-  tls = connection.release_tls();
-  if (tls) record.reserve(kRecord);
-  socket.assign(tcp::v4(), connection.release());
-  socket.non_blocking(true);
+  if (tls_) record_.reserve(kRecord);
+  socket_.assign(tcp::v4(), connection.release());
+  socket_.non_blocking(true);
   ErrorCode ignored;
-  socket.set_option(tcp::no_delay(true), ignored);
-  choose_congestion_control(socket);
+  socket_.set_option(tcp::no_delay(true), ignored);
+  choose_congestion_control(socket_);
 }
 
 void TcpStream::add(Outgoing message) {
-  if (mac_out) message.tag = mac_out->next(message.header, {message.payload, message.length});
-  queue.push_back(message);
+  if (mac_out_) message.tag = mac_out_->next(message.header, {message.payload, message.length});
+  queue_.push_back(message);
 }
 
 ssize_t TcpStream::write_queue() {
   iovec parts[3 * kMaxAtOnce];
   int count = 0;
   int messages = 0;
-  for (auto out = queue.begin(); out != queue.end() && messages < kMaxAtOnce; ++out, ++messages) {
+  for (auto out = queue_.begin(); out != queue_.end() && messages < kMaxAtOnce; ++out, ++messages) {
     if (out->written < kHeaderBytes)
       parts[count++] = {out->header.data() + out->written, kHeaderBytes - out->written};
     const std::size_t paid = out->written > kHeaderBytes ? out->written - kHeaderBytes : 0;
@@ -81,74 +78,78 @@ ssize_t TcpStream::write_queue() {
 
 std::optional<TcpStream::Outgoing> TcpStream::written(std::size_t& bytes) {
   if (bytes == 0) return std::nullopt;
-  Outgoing& out = queue.front();
+  Outgoing& out = queue_.front();
   const std::size_t rest = kHeaderBytes + out.length + tail() - out.written;
   const std::size_t part = std::min(bytes, rest);
   out.written += part;
   bytes -= part;
   if (part < rest) return std::nullopt;
   const Outgoing gone = out;
-  queue.pop_front();
+  queue_.pop_front();
   return gone;
 }
 
 /// As ::sendmsg() with the parts, or with TLS as many bytes of them as fit into a record.
 ssize_t TcpStream::send(iovec* parts, int count) {
-  if (tls) return send_record(parts, count);
+  if (tls_) return send_record(parts, count);
   msghdr message{};
   message.msg_iov = parts;
   message.msg_iovlen = static_cast<std::size_t>(count);
-  return ::sendmsg(socket.native_handle(), &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+  return ::sendmsg(file(), &message, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
 /// If OpenSSL rejects a record, the same record must be passed to OpenSSL again, so its bytes are
-/// kept in `record`. The bytes also remain at the front of the queue.
+/// kept in `record_`. The bytes also remain at the front of the queue.
 ssize_t TcpStream::send_record(const iovec* parts, int count) {
-  std::size_t room = record.empty() ? kRecord : 0;
+  std::size_t room = record_.empty() ? kRecord : 0;
   for (int i = 0; i < count && room > 0; ++i) {
     const auto* const bytes = static_cast<const std::byte*>(parts[i].iov_base);
     const std::size_t part = std::min(room, parts[i].iov_len);
-    record.insert(record.end(), bytes, bytes + part);
+    record_.insert(record_.end(), bytes, bytes + part);
     room -= part;
   }
-  const ssize_t sent = tls->write(record.data(), record.size());
-  if (sent > 0) record.erase(record.begin(), record.begin() + sent);
+  const ssize_t sent = tls_->write(record_.data(), record_.size());
+  if (sent > 0) record_.erase(record_.begin(), record_.begin() + sent);
   return sent;
 }
 
 ssize_t TcpStream::read(bool& more) {
-  if (begin == end) begin = end = 0;
-  const std::size_t missing = in_payload ? static_cast<std::size_t>(header.piece.length) - done : 0;
-  const std::size_t room = std::min(buffer.size() - end, missing > 0 ? kHeaderBytes : kAhead);
-  std::byte* const behind = buffer.data() + end;
+  // Make space behind the unread bytes.
+  if (begin_ == end_ || buffer_.size() - end_ < kAhead) {
+    std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
+    end_ -= begin_;
+    begin_ = 0;
+  }
+  std::byte* const target = incoming ? incoming->target + incoming->done : nullptr;
+  const std::size_t missing = incoming ? incoming->length() - incoming->done : 0;
+  std::byte* const behind = buffer_.data() + end_;
+  const std::size_t room = std::min(buffer_.size() - end_, missing > 0 ? kHeaderBytes : kAhead);
   ssize_t got = 0;
-  if (tls) {
-    got = missing > 0 ? tls->read(target + done, missing) : tls->read(behind, room);
+  if (tls_) {
+    got = missing > 0 ? tls_->read(target, missing) : tls_->read(behind, room);
   } else if (missing == 0) {
-    got = ::recv(socket.native_handle(), behind, room, MSG_DONTWAIT);
+    got = ::recv(file(), behind, room, MSG_DONTWAIT);
   } else {
-    iovec parts[2] = {{target + done, missing}, {behind, room}};
+    iovec parts[2] = {{target, missing}, {behind, room}};
     msghdr message{};
     message.msg_iov = parts;
     message.msg_iovlen = 2;
-    got = ::recvmsg(socket.native_handle(), &message, MSG_DONTWAIT);
+    got = ::recvmsg(file(), &message, MSG_DONTWAIT);
   }
   if (got <= 0) return got;
   const std::size_t bytes = got;
   const std::size_t straight = std::min(bytes, missing);
-  done += straight;
-  end += bytes - straight;
+  if (incoming) incoming->done += straight;
+  end_ += bytes - straight;
   // A read of TLS returns at most one record, so a short read does not mean that no more data is
   // available.
-  more = tls || bytes == missing + room;
+  more = tls_ || bytes == missing + room;
   return got;
 }
 
-void TcpStream::keep_room() {
-  if (begin == 0 || buffer.size() - end >= kAhead) return;
-  std::memmove(buffer.data(), buffer.data() + begin, end - begin);
-  end -= begin;
-  begin = 0;
+bool TcpStream::verify(std::span<const std::byte> header, std::span<const std::byte> payload,
+                       std::span<const std::byte> code) {
+  return !mac_in_ || mac_in_->verify(header, payload, code.first<kMacBytes>());
 }
 
 }  // namespace tutti::real

@@ -5,6 +5,7 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include <sys/types.h>
@@ -22,64 +23,83 @@ namespace tutti::real {
 /// A connection to a peer: the messages that wait to be written, and the bytes that were read but
 /// not processed yet. The functions that read and write have the results and errno of ::sendmsg()
 /// and ::recvmsg().
-struct TcpStream {
+class TcpStream {
+ public:
   struct Outgoing {
     HeaderBytes header;
-    const std::byte* payload = nullptr;
+    const std::byte* payload = nullptr;  ///< must stay valid until the message is written
     std::size_t length = 0;
-    Ticket ticket = 0;
-    std::size_t written = 0;  ///< the number of bytes written, of header and payload together
-    bool has_ticket = false;
-    MacTag tag{};  ///< the authentication code, if the run has codes
+    /// If set, Receiver::sent() is called with this ticket when the message is written.
+    std::optional<Ticket> ticket{};
+    std::size_t written = 0;  ///< bytes written of the header, the payload and the code together
+    MacTag tag{};             ///< the authentication code, if the run has codes
+  };
+  /// A message whose header was processed, and whose payload is being received.
+  struct Incoming {
+    Header header;
+    std::byte* target = nullptr;  ///< has space for the payload
+    std::size_t done = 0;         ///< payload bytes that were received
+
+    [[nodiscard]] std::size_t length() const {
+      return static_cast<std::size_t>(header.piece.length);
+    }
   };
 
-  explicit TcpStream(boost::asio::io_context& context);
-
-  boost::asio::ip::tcp::socket socket;
-  std::unique_ptr<Tls> tls;                 ///< null: no TLS
-  std::vector<std::byte> record;            ///< with TLS: bytes that TLS has not accepted yet
-  std::optional<FrameMac> mac_out, mac_in;  ///< set if messages have authentication codes
-  std::deque<Outgoing> queue;
-  std::vector<std::byte> buffer;
-  std::size_t begin = 0;  ///< start of the unread bytes in the buffer
-  std::size_t end = 0;
-  bool in_payload = false;
-  Header header;
-  std::byte* target = nullptr;
-  std::size_t done = 0;  ///< payload bytes that were received
-  bool writable = true;  ///< false: the socket is known to be full
-
   /// Takes over a connection, and chooses the options of its socket.
-  void open(Connection connection, MessageMacs macs);
+  TcpStream(boost::asio::io_context& context, Connection connection, MessageMacs macs);
 
+  [[nodiscard]] int file() { return socket_.native_handle(); }
   /// The number of bytes of the authentication code after each message.
-  [[nodiscard]] std::size_t tail() const { return mac_in ? kMacBytes : 0; }
-  /// The number of bytes in the buffer that were not processed yet.
-  [[nodiscard]] std::size_t unread() const { return end - begin; }
-  /// True if TLS has decrypted bytes that were not read yet.
-  [[nodiscard]] bool tls_has_unread() const { return tls && tls->has_unread(); }
+  [[nodiscard]] std::size_t tail() const { return mac_in_ ? kMacBytes : 0; }
+
+  // --- writing ---
 
   /// Queues a message.
   void add(Outgoing message);
+  /// The messages that were not written completely, in their order. Only the first may have been
+  /// written in part.
+  [[nodiscard]] std::deque<Outgoing>& queue() { return queue_; }
   /// Passes as many bytes of the first messages of the queue as possible to the kernel.
   ssize_t write_queue();
   /// Counts up to `bytes` bytes of the first message of the queue as written, and subtracts them
   /// from `bytes`. If the message is then complete, removes it from the queue and returns it.
   std::optional<Outgoing> written(std::size_t& bytes);
 
-  /// Reads the rest of a payload directly into its destination, and only the next header into the
-  /// buffer. If no payload is being read, all data (including short messages) goes to the buffer.
-  /// Advances `done` and `end` by the bytes that were read.
+  bool writable = true;  ///< false: the socket is known to be full
+
+  // --- reading ---
+
+  /// Reads the rest of the payload of `incoming` directly into its target, and only the next header
+  /// into the buffer. Without `incoming`, all data (including short messages) goes to the buffer.
+  /// REQUIRES: unread() is shorter than a header and a code together.
   ///
   /// `more`: set to false if the kernel had fewer bytes than requested, so that there are probably
   /// no more bytes to read.
   ssize_t read(bool& more);
-  /// Makes space in the buffer behind its unread bytes.
-  void keep_room();
+  /// True if TLS has decrypted bytes that were not read yet.
+  [[nodiscard]] bool tls_has_unread() const { return tls_ && tls_->has_unread(); }
+  /// The bytes in the buffer that were not processed yet. Valid until the next read().
+  [[nodiscard]] std::span<std::byte> unread() { return {buffer_.data() + begin_, end_ - begin_}; }
+  /// Removes the first `bytes` bytes of unread().
+  void consume(std::size_t bytes) { begin_ += bytes; }
+  /// Returns true if `code`, of tail() bytes, is the authentication code of the next message.
+  [[nodiscard]] bool verify(std::span<const std::byte> header, std::span<const std::byte> payload,
+                            std::span<const std::byte> code);
+
+  std::optional<Incoming> incoming;  ///< nullopt: a header is expected
 
  private:
   ssize_t send(iovec* parts, int count);
   ssize_t send_record(const iovec* parts, int count);
+
+  boost::asio::ip::tcp::socket socket_;
+  std::unique_ptr<Tls> tls_;                  ///< null: no TLS; destroyed before the socket
+  std::vector<std::byte> record_;             ///< with TLS: bytes that TLS has not accepted yet
+  std::optional<FrameMac> mac_out_, mac_in_;  ///< set if messages have authentication codes
+  std::deque<Outgoing> queue_;
+  std::vector<std::byte> buffer_;
+  std::size_t begin_ = 0;  ///< start of the unread bytes in the buffer
+  std::size_t end_ = 0;    ///< end of the unread bytes in the buffer
 };
 
 }  // namespace tutti::real

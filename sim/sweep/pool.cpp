@@ -18,8 +18,8 @@ namespace {
 /// The interval at which the caller's thread checks for a request to stop.
 constexpr auto kLook = std::chrono::milliseconds(50);
 
-/// The time after a request to stop at which the caller is informed that threads are not done.
-constexpr auto kSoon = std::chrono::milliseconds(500);
+/// If threads are not done this long after a request to stop, the caller is informed.
+constexpr auto kLate = std::chrono::milliseconds(500);
 
 }  // namespace
 
@@ -77,7 +77,7 @@ bool run_pool(const PoolWork& work) {
   std::size_t taken = 0;
   bool wanted = true;
   using Clock = std::chrono::steady_clock;
-  std::optional<Clock::time_point> asked;  // when the caller has requested a stop
+  std::optional<Clock::time_point> stop_requested;  // when the caller requested a stop
   bool informed = !work.waiting;
   std::unique_lock lock(mutex);
   while (working > 0 || !done.empty()) {
@@ -91,9 +91,9 @@ bool run_pool(const PoolWork& work) {
     }
     if (work.stop && work.stop()) {
       stop.store(true);
-      if (!asked) asked = Clock::now();
+      if (!stop_requested) stop_requested = Clock::now();
     }
-    const bool late = !informed && asked && Clock::now() - *asked >= kSoon;
+    const bool late = !informed && stop_requested && Clock::now() - *stop_requested >= kLate;
     lock.lock();
     if (!late || working == 0) continue;
     lock.unlock();

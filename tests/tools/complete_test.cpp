@@ -70,6 +70,8 @@ TEST(Complete, FilesByTheirEndings) {
   EXPECT_EQ(of_field.before_file, std::string("--set=strategy.custom.file=").size());
   EXPECT_THAT(of_field.endings, Contains("tutti-algorithm"));
   EXPECT_EQ(to_text(of_field).substr(0, 9), "files 27 ");
+  EXPECT_EQ(completions({"perf", "--algorithms", "größe.xml,a"}).before_file, 10u)
+      << "characters, not bytes";
 }
 
 TEST(Complete, NamesOfMachinesModelsAndAlgorithms) {

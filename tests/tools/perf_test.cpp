@@ -259,15 +259,20 @@ TEST(Perf, ErrorsHaveNoPositionsOfGeneratedText) {
 }
 
 TEST(Perf, IterationsOfNcclTestsDoNotChangeAPrediction) {
-  const std::vector<std::string> predict = {
-      "perf", scenario("01_two_ranks"), "-b", "1K", "-e", "4K", "-f", "2"};
-  std::vector<std::string> pasted = predict;
-  pasted.insert(pasted.end(), {"-n", "50", "-w", "10"});
-  const Outcome without = run_tutti(predict);
-  const Outcome with = run_tutti(pasted);
-  ASSERT_EQ(with.status, 0) << with.err;
-  EXPECT_EQ(with.out, without.out);
-  EXPECT_THAT(with.err, HasSubstr("-n and -w do not change a prediction"));
+  const std::vector<std::string> sizes = {"-b", "1K", "-e", "4K", "-f", "2"};
+  for (const std::vector<std::string>& predict : std::vector<std::vector<std::string>>{
+           {"perf", scenario("01_two_ranks")},
+           {"perf", scenario("01_two_ranks"), "--format", "json"},
+           {"perf", scenario("01_two_ranks"), "--algorithms", "ring,nccl", "--format", "csv"},
+           {"perf", "--cluster", "hgx-h100", "--nodes", "1", "--format", "json"}}) {
+    const std::vector<std::string> without = test::with(predict, sizes);
+    const Outcome plain = run_tutti(without);
+    const Outcome pasted = run_tutti(test::with(without, {"-n", "50", "-w", "10"}));
+    ASSERT_EQ(pasted.status, 0) << pasted.err;
+    EXPECT_EQ(pasted.out, plain.out);
+    EXPECT_THAT(plain.err, Not(HasSubstr("-n and -w")));
+    EXPECT_THAT(pasted.err, HasSubstr("-n and -w do not change a prediction"));
+  }
 }
 
 TEST(Perf, RefusesInvalidSizes) {

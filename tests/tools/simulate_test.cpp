@@ -344,7 +344,9 @@ TEST(OutputFiles, RefuseTheNameOfStandardOutput) {
   for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
            {"simulate", file, "--timeline", "-"},
            {"sweep", file, "--over", "run.seed=1,2", "-o", folder.file("a.sweep"), "--csv", "-"},
-           {"tune", file, "-o", "-"}}) {
+           {"sweep", file, "--over", "run.seed=1,2", "-o", "-"},
+           {"tune", file, "-o", "-"},
+           {"tune", file, "--database", "-"}}) {
     const Outcome o = run_tutti(words, {.folder = folder.path()});
     EXPECT_EQ(o.status, 2) << words[0] << ": " << o.out;
     EXPECT_THAT(o.err, HasSubstr("cannot be written to standard output"));

@@ -29,7 +29,8 @@ CLEAR_LINE = "\x05\x15"  # Ctrl-E, Ctrl-U; Ctrl-C would also stop a function of 
 LEFT = "\x02"  # Ctrl-B
 
 FILES = ["mine.textproto", "my file.textproto", "a.tutti", "sub dir/deep.tutti", "plain/in.textproto",
-         "notes.txt", "other.log", "my.tutti-algorithm", "home/home.textproto"]
+         "notes.txt", "other.log", "my.tutti-algorithm", "home/home.textproto", "home/runs/deep.tutti",
+         "v@1.textproto", "größe.xml"]
 
 #: What is typed, with | at the cursor if it is not at the end; and the line after Tab.
 CASES = [
@@ -48,7 +49,12 @@ CASES = [
     ("tutti calibrate mine.textproto --log=ot", "tutti calibrate mine.textproto --log=other.log "),
     ("tutti manual --folder pl", "tutti manual --folder plain/"),
     ("tutti simulate ~/ho", "tutti simulate ~/home.textproto "),
+    ("tutti compare ~/ru", "tutti compare ~/runs/"),
     ("tutti simulate mine.textproto > no", "tutti simulate mine.textproto > notes.txt "),
+    ("tutti simulate mine.textproto 2> no", "tutti simulate mine.textproto 2> notes.txt "),
+    ("tutti simulate mine.textproto &> no", "tutti simulate mine.textproto &> notes.txt "),
+    ("tutti simulate mine.textproto>no", "tutti simulate mine.textproto>notes.txt "),
+    ("tutti simulate 2>notes.txt mi", "tutti simulate 2>notes.txt mine.textproto "),
     # Paths with spaces, with and without quotes.
     ("tutti simulate my", "tutti simulate my\\ file.textproto "),
     ("tutti compare sub", "tutti compare sub\\ dir/"),
@@ -66,6 +72,9 @@ CASES = [
     ("tutti init --algorithm halv", "tutti init --algorithm halving_doubling "),
     ("tutti sweep mine.textproto --over strategy=nccl,horo", "tutti sweep mine.textproto --over strategy=nccl,horovod "),
     ("tutti perf mine.textproto --algorithms ring,sw", "tutti perf mine.textproto --algorithms ring,swing "),
+    ("tutti perf mine.textproto --algorithms größe.xml,sw", "tutti perf mine.textproto --algorithms größe.xml,swing "),
+    ("tutti perf mine.textproto --algorithms größe.xml,my.t",
+     "tutti perf mine.textproto --algorithms größe.xml,my.tutti-algorithm "),
     # A word in the middle of the line, after "--", after an alias, after an assignment, after ";".
     ("tutti simu| mine.textproto", "tutti simulate mine.textproto"),
     ("tutti simulate --netw| fifo mine.textproto", "tutti simulate --network-model fifo mine.textproto"),
@@ -76,6 +85,14 @@ CASES = [
     ("ts mine.textproto --netw", "ts mine.textproto --network-model "),
     ("RATE=1 tutti simu", "RATE=1 tutti simulate "),
     ("echo x; tutti simu", "echo x; tutti simulate "),
+]
+
+#: Cases in bash alone. bash replaces variables by their values, and quotes '@'.
+BASH_CASES = [
+    ("tutti simulate $HOME/ho", "tutti simulate HOME/home.textproto "),
+    ("tutti simulate ${HOME}/ho", "tutti simulate HOME/home.textproto "),
+    ("tutti compare $HOME/ru", "tutti compare HOME/runs/"),
+    ("tutti simulate v@", "tutti simulate v\\@1.textproto "),
 ]
 
 #: What is typed, and words that the shell then lists.
@@ -138,7 +155,6 @@ class Shell:
             fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 200, 0, 0))
             os.execvpe(kind, [kind, "-i"], environment)
         self.shown = ""
-        self.wait(lambda: PROMPT in self.shown, "no prompt")
 
     def read(self) -> None:
         if select.select([self.terminal], [], [], 0.05)[0]:
@@ -181,7 +197,9 @@ def differences(kind: str, program: Path, folder: Path, installed: bool) -> int:
     shell = Shell(kind, program, folder, installed)
     wrong = 0
     try:
-        for typed, expected in CASES:
+        shell.wait(lambda: PROMPT in shell.shown, "no prompt")
+        for typed, expected in CASES + (BASH_CASES if kind == "bash" else []):
+            expected = expected.replace("HOME", str(folder / "home"))
             line = shell.line_after_tab(typed)
             # zsh adds a blank in the middle of a line, too.
             if kind == "zsh" and "|" in typed:
@@ -209,7 +227,8 @@ def main() -> int:
         wrong = differences(kind, program, folder, "--installed" in sys.argv)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    print(f"{len(CASES)} lines and {len(LISTS)} lists in {kind}: {wrong} differ")
+    lines = len(CASES) + (len(BASH_CASES) if kind == "bash" else 0)
+    print(f"{lines} lines and {len(LISTS)} lists in {kind}: {wrong} differ")
     return 1 if wrong else 0
 
 

@@ -3,8 +3,10 @@
 // progress. Errors are returned as lists of problems, which the Python package raises as exceptions
 // (tutti/errors.py).
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <condition_variable>
 #include <exception>
 #include <map>
@@ -20,6 +22,7 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include "core/base/format.h"
 #include "core/base/version.h"
 #include "core/edit/old_form_text.h"
 #include "core/edit/overrides.h"
@@ -332,6 +335,17 @@ std::string compare_recordings(const Recording& a, const Recording& b) {
   return tools::result_json(tools::comparison_report(value_or_raise(std::move(comparison))));
 }
 
+/// Formats times in microseconds, as core::show_distinct().
+std::vector<std::string> show_distinct(const std::vector<double>& us) {
+  constexpr double kMax = 9e18;  // picoseconds; fits into 64 bits
+  std::vector<core::Time> times;
+  for (const double one : us) {
+    if (std::isnan(one)) throw py::value_error("a time is not a number");
+    times.emplace_back(std::llround(std::clamp(one * 1e6, -kMax, kMax)));
+  }
+  return core::show_distinct(times);
+}
+
 }  // namespace
 
 PYBIND11_MODULE(_core, m) {
@@ -379,6 +393,10 @@ PYBIND11_MODULE(_core, m) {
         return py::make_tuple(std::make_shared<Table>(std::move(read.points)), read.fields);
       },
       py::arg("path"));
+  m.def("show_distinct", &show_distinct, py::arg("us"));
+  m.def(
+      "show_exact", [](std::int64_t bytes) { return core::show_exact(core::Bytes(bytes)); },
+      py::arg("bytes"));
   m.def("open_timeline", &open_timeline, py::arg("path"));
   m.def("compare_recordings", &compare_recordings, py::arg("first"), py::arg("second"));
 

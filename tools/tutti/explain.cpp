@@ -208,7 +208,7 @@ Expected<std::vector<Answer>> answers_of(const core::Scenario& scenario,
     return true;
   };
   pool.stop = [&] { return interrupt.happened(); };
-  pool.waiting = [&] { print_waiting(progress); };
+  pool.waiting = print_waiting;
   if (!sim::run_pool(pool))
     notes.push_back(
         fmt::format("the command was interrupted, so only {} of {} changes were simulated", done,

@@ -99,8 +99,8 @@ class Sweep:
         order, more = order[:10], len(order) - 10
         settings_of = [[show_setting(f, self.points[f][i]) for f in self.fields] for i in order]
         rows = [
-            [time, waiting, *settings]
-            for time, waiting, settings in zip(
+            [*cells, *settings]
+            for *cells, settings in zip(
                 show_distinct(times[i] for i in order), show_distinct(exposed[i] for i in order), settings_of
             )
         ]

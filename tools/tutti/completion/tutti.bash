@@ -3,8 +3,8 @@
 
 # Splits the command line up to the cursor into words, without their quotes and backslashes. Sets
 # `words`; `cut`, the part of the last word that bash keeps, because bash replaces only the part
-# after an open quote, or after the last '=' or ':'; and `redirected`, which is not empty if the last
-# word is the target of a redirection.
+# after an open quote, after the last '=' or ':', or from the last '@'; and `redirected`, which is
+# not empty if the last word is the target of a redirection.
 _tutti_words() {
     local text="${COMP_LINE:0:COMP_POINT}" word="" started="" quote="" i c
     words=() cut="" redirected=""
@@ -35,6 +35,7 @@ _tutti_words() {
             fi
             word="" started="" cut=""
         else
+            [[ "$c" == @ && "$COMP_WORDBREAKS" == *@* ]] && cut="$word"
             word+="$c" started=yes
             [[ "$c" == [=:] ]] && cut="$word"
         fi

@@ -31,6 +31,7 @@
 #include "sim/sweep/evaluator.h"
 #include "sim/sweep/execute_points.h"
 #include "tools/tutti/explore/explore.h"
+#include "tools/tutti/explore/plot_file.h"
 #include "tools/tutti/explore/sweep_claim.h"
 #include "tools/tutti/explore/sweep_output.h"
 #include "tools/tutti/explore/sweep_ranks.h"
@@ -60,7 +61,7 @@ Expected<void> check_names(const SweepOptions& options, const std::string& datab
 /// Checks before a sweep that the files of its report can be written.
 Expected<void> check_report_files(const SweepOptions& options) {
   return check_outputs(
-      {{"--csv", options.csv}, {"--json", options.json}, {"--plot", options.plot}});
+      {{"--csv", options.csv}, {"--json", options.json}, {"--plot", options.plot, true}});
 }
 
 /// Removes the axis `strategy=NAMES`, which compares strategies, from `over`, and returns its
@@ -252,7 +253,7 @@ Expected<bool> execute_points(SweepStore& store, const core::Library& library,
   sim::SweepControl course;
   course.threads = threads;
   course.stop = [&] { return interrupt.happened(); };
-  course.waiting = [&] { print_waiting(progress); };
+  course.waiting = print_waiting;
   course.progress = [&](std::int64_t there, std::int64_t in_all, std::int64_t before) {
     if (there > before)
       progress.update(static_cast<double>(there - before) / static_cast<double>(in_all - before));
@@ -382,6 +383,8 @@ Expected<NewSweep> read_request(const SweepOptions& options) {
 Expected<std::string> output_of(const SweepOptions& options) {
   std::string output =
       options.output.empty() ? numbered_output(options.scenario.file, 1) : options.output;
+  if (const auto file = check_not_stdout(output); !file)
+    return tl::make_unexpected(about("-o", file.error()));
   std::error_code ignored;
   if (std::filesystem::equivalent(output, options.scenario.file, ignored))
     return refused({ProblemCode::kConflict, "-o"}, "-o {}: this is the scenario; name another file",

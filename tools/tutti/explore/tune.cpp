@@ -243,10 +243,12 @@ int tune(const TuneOptions& options, const Environment& environment) {
   auto request = read_request(options, environment.library);
   if (!request) return report(request.error());
   add_inputs_of(request->scenario);
-  if (const auto possible =
-          check_outputs({{"-o", options.output}, {"--csv", options.csv}, {"--plot", options.plot}});
+  if (const auto possible = check_outputs(
+          {{"-o", options.output}, {"--csv", options.csv}, {"--plot", options.plot, true}});
       !possible)
     return report(possible.error());
+  if (const auto file = check_not_stdout(options.database); !file)
+    return report(about("--database", file.error()));
   if (is_input_file(options.database))
     return refuse({ProblemCode::kConflict, "--database"},
                   "--database {}: this is an input file of the command; name another file",

@@ -59,6 +59,7 @@ Tuning::Tuning(const TuneOptions& options, const core::Library& library, core::S
   result_.in_all = space_.size();
   result_.seed = options.seed;
   result_.notes = std::move(notes);
+  trials_.inform_when_waiting(print_waiting);
 }
 
 Expected<bool> Tuning::execute_points() {
@@ -144,7 +145,6 @@ std::int64_t Tuning::kept_from_search() const {
 Expected<bool> Tuning::search() {
   if (rows_.nothing) return true;
   Progress progress("tuning");
-  trials_.inform_when_waiting([&] { print_waiting(progress); });
   const std::int64_t at_most = options_.evaluations - kept_from_search();
   core::Tuner tuner(
       space_, {at_most, options_.seed, core::TunerOptions().enough, min_step(), rows_.compared});
@@ -154,7 +154,6 @@ Expected<bool> Tuning::search() {
   auto all = trials_.search(tuner, result_.now.outcome.step, [&](std::int64_t evaluated) {
     progress.update(static_cast<double>(evaluated) / most);
   });
-  trials_.inform_when_waiting({});
   if (!all || !*all) return all;
   for (const std::int64_t point : tuner.requested()) {
     const Outcome& outcome = tried().at(point);

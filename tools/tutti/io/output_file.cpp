@@ -116,10 +116,7 @@ core::Expected<OutputFile> OutputFile::create(const std::string& path,
   const auto refuse = [&path](core::ProblemCode code, const std::string& why) {
     return tl::make_unexpected(core::Error::request({code, ""}, why, {path, 0, 0}));
   };
-  if (path == "-")
-    return refuse(core::ProblemCode::kInvalid,
-                  "this output cannot be written to standard output; name a file (./- is the file "
-                  "with the name -)");
+  if (auto file = check_not_stdout(path); !file) return failed(file);
   std::error_code status;
   const bool is_input =
       is_input_file(path) || std::any_of(inputs.begin(), inputs.end(), [&](const auto& input) {
@@ -203,6 +200,15 @@ std::string OutputFile::leave() {
   return std::exchange(part_, "");
 }
 
+core::Expected<void> check_not_stdout(const std::string& path) {
+  if (path != "-") return {};
+  return tl::make_unexpected(core::Error::request(
+      {core::ProblemCode::kInvalid, ""},
+      "this output cannot be written to standard output; name a file (./- is the file with the "
+      "name -)",
+      {path, 0, 0}));
+}
+
 core::Expected<void> check_distinct(std::initializer_list<NamedOutput> outputs) {
   std::map<std::string, const char*> taken;
   std::error_code ignored;
@@ -222,8 +228,7 @@ core::Expected<void> check_outputs(std::initializer_list<NamedOutput> outputs) {
   if (auto distinct = check_distinct(outputs); !distinct) return distinct;
   std::error_code ignored;
   for (const NamedOutput& one : outputs) {
-    const bool picture_to_stdout = one.path == "-" && std::string_view(one.option) == "--plot";
-    if (one.path.empty() || picture_to_stdout) continue;
+    if (one.path.empty() || (one.path == "-" && one.or_stdout)) continue;
     // Opening a pipe would wait for its reader.
     if (fs::is_other(one.path, ignored)) {
       if (access(one.path.c_str(), W_OK) == 0) continue;

@@ -60,11 +60,14 @@ core::Expected<void> write_file(const std::string& path, const std::vector<std::
 core::Expected<void> write_file(const std::string& path, const std::vector<std::string>& inputs,
                                 const std::string& text);
 
-/// An option that names an output file. The paths "" and "-" do not name a file.
+/// An option that names an output file. The path "" does not name a file.
 struct NamedOutput {
   const char* option;
   const std::string& path;
+  bool or_stdout = false;  ///< true: "-" is standard output
 };
+/// Refuses the path "-", because this output cannot be written to standard output.
+core::Expected<void> check_not_stdout(const std::string& path);
 /// Checks that no two outputs are the same file. Devices may be shared. ERRORS (kConflict, about
 /// the later option): two outputs are the same file.
 core::Expected<void> check_distinct(std::initializer_list<NamedOutput> outputs);

@@ -59,8 +59,8 @@ void Progress::update(double share) {
   drawn_ = true;
 }
 
-void print_waiting(Progress& progress) {
-  progress.clear();
+void print_waiting() {
+  if (capture() == nullptr && isatty(STDERR_FILENO) != 0) draw("");
   print_note(
       "tutti: stopping; a simulation has not reached a point yet at which it can stop (interrupt "
       "again to end at once)\n");

@@ -37,8 +37,8 @@ class Progress {
   Clock::time_point last_update_ = Clock::now();
 };
 
-/// Prints that an interrupted command waits for simulations that cannot stop yet. Removes the bar
-/// of `progress` first.
-void print_waiting(Progress& progress);
+/// Prints that an interrupted command waits for simulations that cannot stop yet. The text replaces
+/// the bar that may be shown.
+void print_waiting();
 
 }  // namespace tutti::tools

@@ -56,7 +56,11 @@ void keep(Completions& completions, const std::string& written) {
 void offer_files(Completions& to, const std::string& before, std::vector<std::string> endings) {
   to.files = true;
   to.endings = std::move(endings);
-  to.before_file = before.size();
+  // Each character of UTF-8 has one byte that is not a continuation byte.
+  to.before_file =
+      static_cast<std::size_t>(std::count_if(before.begin(), before.end(), [](char byte) {
+        return (static_cast<unsigned char>(byte) & 0xC0) != 0x80;
+      }));
 }
 
 /// The endings of files with algorithms.

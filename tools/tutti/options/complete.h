@@ -22,8 +22,8 @@ struct Completions {
   bool files = false;
   bool folders = false;  ///< true: offer folders only
   std::vector<std::string> endings;
-  /// The number of characters of the word that precede the name of the file or folder, such as 6 in
-  /// "--log=a.txt".
+  /// The number of characters (not bytes) of the word that precede the name of the file or folder,
+  /// such as 6 in "--log=a.txt".
   std::size_t before_file = 0;
 };
 

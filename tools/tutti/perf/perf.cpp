@@ -340,7 +340,7 @@ int perf(const PerfOptions& given_options, const Environment& environment) {
   if (!request) return report(request.error());
   // Command lines of nccl-tests usually have these options.
   if (!request->real && (options.iterations || options.warm_up))
-    print_note("note: -n and -w do not change a prediction, which is the time of a repetition\n");
+    print_note("note: -n and -w do not change a prediction, which is the time of one iteration\n");
   if (!options.algorithms.empty()) return perf_of_algorithms(options, *request, environment);
   if (!options.nccl.cluster.empty()) return perf_of_nccl(options, *request, environment);
   if (const char* const given = options.nccl.first_given())
