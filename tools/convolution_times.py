@@ -18,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 
-from generated_section import replace_section
+from page_section import replace_section
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
@@ -120,14 +120,14 @@ def table(tutti):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--tutti", default=str(ROOT / "build/ci/bin/tutti"))
+    parser.add_argument("--tutti", default=str(ROOT / "build/release/bin/tutti"), help="the program (build/release/bin/tutti)")
     parser.add_argument("--write", type=pathlib.Path, help="page whose table is replaced")
     options = parser.parse_args()
     text = table(options.tutti)
     if not options.write:
         print(text)
         return
-    replace_section(options.write, "tools/convolution_times.py", text)
+    replace_section(options.write, "convolution_times.py", text)
 
 
 if __name__ == "__main__":

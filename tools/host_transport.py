@@ -23,9 +23,9 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import published  # noqa: E402
+from page_section import replace_section  # noqa: E402
 
 ROOT = published.ROOT
-BEGIN, END = "<!-- tools/host_transport.py -->", "<!-- end of tools/host_transport.py -->"
 OFF = "host_transport { library: OFF }"
 
 
@@ -344,15 +344,11 @@ def main():
             sys.exit(check(write_tables(options, nowhere)))
     if not options.write:
         return write_tables(options, sys.stdout)
-    path = pathlib.Path(options.write)
-    text = path.read_text()
-    if BEGIN not in text or END not in text:
-        raise SystemExit(f"host_transport.py: {path} has no lines {BEGIN} and {END}")
     with tempfile.TemporaryFile("w+") as output:
         write_tables(options, output)
         output.seek(0)
         section = output.read()
-    path.write_text(text[:text.index(BEGIN) + len(BEGIN)] + "\n" + section + text[text.index(END):])
+    replace_section(options.write, "host_transport.py", section)
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 
-from generated_section import replace_section
+from page_section import replace_section
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
@@ -129,7 +129,7 @@ def table(tutti):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--tutti", default=str(ROOT / "build/ci/bin/tutti"))
+    parser.add_argument("--tutti", default=str(ROOT / "build/release/bin/tutti"), help="the program (build/release/bin/tutti)")
     parser.add_argument("--write", type=pathlib.Path, help="page whose table is replaced")
     parser.add_argument("--show", help="print the scenario of the first row with this name")
     options = parser.parse_args()
@@ -140,7 +140,7 @@ def main():
     if not options.write:
         print(text)
         return
-    replace_section(options.write, "tools/large_models.py", text)
+    replace_section(options.write, "large_models.py", text)
 
 
 if __name__ == "__main__":

@@ -23,8 +23,9 @@ import sys
 import tempfile
 import textwrap
 
+from page_section import replace_section
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-BEGIN, END = "<!-- tools/published.py -->", "<!-- end of tools/published.py -->"
 
 
 class Point:
@@ -448,10 +449,6 @@ def main():
         raise SystemExit("published.py: nothing could be predicted: " + (points[0].problem if points else "no such case"))
     if not options.write:
         return write_tables(points, unused, sys.stdout)
-    path = pathlib.Path(options.write)
-    text = path.read_text()
-    if BEGIN not in text or END not in text:
-        raise SystemExit(f"published.py: {path} has no lines {BEGIN} and {END}")
     with tempfile.TemporaryFile("w+") as output:
         write_tables(points, unused, output)
         output.seek(0)
@@ -459,7 +456,7 @@ def main():
     good = [p for p in points if p.predicted]
     if packings(good):
         (ROOT / "docs" / "pictures" / "packings.svg").write_text(draw_packings(good))
-    path.write_text(text[:text.index(BEGIN) + len(BEGIN)] + "\n" + section + text[text.index(END):])
+    replace_section(options.write, "published.py", section)
 
 
 if __name__ == "__main__":
