@@ -197,7 +197,7 @@ TEST(Help, NamesWhatReplacesAnUnknownOption) {
   expect({"simulate", file, "--algorithm", "ring"}, "--algorithm; use --set strategy.algorithm=");
   expect({"simulate", file, "-o", "x"}, "-o; --timeline FILE writes a timeline");
   expect({"tune", file, "--json"}, "--json; use --format json");
-  expect({"run", file, "-np", "4"}, "--ranks runs fewer");
+  expect({"run", file, "-np", "4"}, "use --ranks N to run fewer ranks");
   expect({"perf", file, "-G", "1"}, "-G: the model of NCCL's times is fitted");
   expect({"perf", file, "-G1"}, "-G1: the model of NCCL's times is fitted");
   expect({"perf", file, "--agg_iters", "2"}, "collectives are timed one at a time");

@@ -31,17 +31,17 @@ void add_compare(CLI::App& app, CompareOptions& o) {
                 "compared with the predicted times and error bands in this report");
   c->add_option("--within", o.within,
                 "End with status 1 if the step times differ by more than this percentage of the "
-                "first step time, for example in a test that fails if a prediction changes");
+                "first file's step time, for example in a test that fails if a prediction changes");
   add_format(c, o.format);
   c->add_option("--rows", o.rows, "Maximum number of packs to list in the text output")
       ->capture_default_str();
 }
 
 void add_calibrate(CLI::App& app, CalibrateOptions& o) {
-  CLI::App* c =
-      app.add_subcommand("calibrate",
-                         "Fit the parameters of a cluster to measured runs and nccl-tests logs, or "
-                         "correct the predicted times of NCCL by nccl-tests logs");
+  CLI::App* c = app.add_subcommand(
+      "calibrate",
+      "Fit the parameters of a scenario's cluster to measured runs and logs, or (with --cluster) "
+      "correct the predicted times of NCCL with measurements in nccl-tests logs");
   c->footer(
       "Examples (docs/calibration.md describes the whole procedure):\n"
       "  tutti run mine.textproto --timeline real.tutti && tutti calibrate mine.textproto --run "
@@ -51,14 +51,13 @@ void add_calibrate(CLI::App& app, CalibrateOptions& o) {
       "  tutti calibrate --cluster hgx-h100 --nodes 2 --log all_reduce_perf.txt -o "
       "mine.calibration\n"
       "  tutti calibrate --cluster hgx-h100 --nodes 64 --calibration mine.calibration --suggest");
-  c->add_option(
-       "scenario", o.scenario,
-       "Scenario whose cluster is fitted; the logs must be measured with the scenario's algorithm")
+  c->add_option("scenario", o.scenario,
+                "Scenario whose cluster is fitted; the logs must contain measurements of the "
+                "scenario's algorithm")
       ->check(not_utf8);
   c->add_option("--cluster", o.nccl.cluster,
-                "Calibrate NCCL's times on this machine instead of a scenario's cluster: name of a "
-                "shipped machine, or a "
-                "machine file");
+                "Calibrate NCCL's times on a cluster of one kind of machine, without a scenario: "
+                "name of a shipped machine, or a machine file");
   c->add_option("--nodes", o.nccl.nodes,
                 "With --cluster: number of machines, for logs that do not list their ranks and for "
                 "--suggest")
@@ -91,12 +90,10 @@ void add_calibrate(CLI::App& app, CalibrateOptions& o) {
        "Without --cluster: timeline files of real runs on the scenario's cluster, with any "
        "workload and strategy")
       ->check(not_utf8);
-  c->add_option(
-       "--log", o.logs,
-       "Logs measured on all machines of the cluster: output of nccl-tests (such as "
-       "all_reduce_perf; "
-       "text or JSON), of tutti perf, of the OSU micro-benchmarks, or of the Intel MPI Benchmarks "
-       "(with --cluster: not of MPI)")
+  c->add_option("--log", o.logs,
+                "Logs measured on all machines of the cluster: output of nccl-tests (such as "
+                "all_reduce_perf; text or JSON), of tutti perf, of the OSU micro-benchmarks, or of "
+                "the Intel MPI Benchmarks. With --cluster, measurements of MPI are refused")
       ->check(not_utf8);
   c->add_flag("--lane-steps", o.lane_steps,
               "Without --cluster: also use the times of the schedule steps in the timelines, so "
@@ -115,35 +112,33 @@ void add_calibrate(CLI::App& app, CalibrateOptions& o) {
 }
 
 void add_validate(CLI::App& app, ValidateOptions& o) {
-  CLI::App* c = app.add_subcommand(
-      "validate",
-      "Predict published nccl-tests tables, or the steps of a trace, and report the error");
+  CLI::App* c =
+      app.add_subcommand("validate",
+                         "Predict the times in published nccl-tests tables, or the training steps "
+                         "of a trace, and report the errors of the predictions");
   c->footer(
-      "For each row, NCCL's choice and its time are predicted from the hardware facts of the table "
-      "only.\n"
-      "The error of a row is |predicted - measured| / measured.\n"
-      "In the overall error, every experiment has the same weight; tables with the same config in "
-      "--meta are repetitions of one experiment.\n"
-      "The overall error excludes outliers, and all tables that --meta does not mark as healthy.\n"
-      "Coverage is the share of measurements inside the error band of their prediction.\n"
-      "Band width (band_width in JSON) is the median ratio of the upper to the lower end of a "
-      "band.\n"
-      "Tables that the model does not support are listed with the reason (docs/validation.md).\n"
-      "Examples:\n"
-      "  tutti validate --tables tables.csv --meta meta.json --noise noise.csv\n"
-      "  tutti validate --tables tables.csv --meta meta.json --format json | jq .overall\n"
-      "  tutti validate --tables tables.csv --meta meta.json --calibrate-on my_all_reduce_table\n"
-      "  tutti validate --tables tables.csv --meta meta.json --report plots.html\n"
-      "  tutti validate --trace rank0.json.gz --machine hgx-h100");
+      "For each row of a table, NCCL's choice of algorithm and the time are predicted from nothing "
+      "but the table's hardware facts (--meta).\nThe error of a row is |predicted - measured| / "
+      "measured.\nIn the overall error, every experiment has the same weight; tables with the same "
+      "config in --meta are repetitions of one experiment.\nThe overall error excludes outliers, "
+      "and all tables that --meta does not mark as healthy.\nCoverage is the share of measurements "
+      "inside the error band of their prediction.\nThe band width (band_width in JSON) is the "
+      "median, over all rows, of the upper end of the band divided by its lower end.\nTables that "
+      "the model does not support are listed with the reason (docs/validation.md).\nExamples:\n  "
+      "tutti validate --tables tables.csv --meta meta.json --noise noise.csv\n  tutti validate "
+      "--tables tables.csv --meta meta.json --format json | jq .overall\n  tutti validate --tables "
+      "tables.csv --meta meta.json --calibrate-on my_all_reduce_table\n  tutti validate --tables "
+      "tables.csv --meta meta.json --report plots.html\n  tutti validate --trace rank0.json.gz "
+      "--machine hgx-h100");
   CLI::Option* const tables =
       c->add_option("--tables", o.tables,
                     "CSV file with the columns table_id, size_bytes, time_us (out of place)");
   CLI::Option* const meta = c->add_option(
       "--meta", o.meta, "JSON file with a list of records: the hardware facts of each table");
-  CLI::Option* const noise = c->add_option(
-      "--noise", o.noise,
-      "CSV file with the spread of repeated measurements (columns config, size_bytes, "
-      "cv), which is printed next to the errors");
+  CLI::Option* const noise =
+      c->add_option("--noise", o.noise,
+                    "CSV file with the spread of repeated measurements, which is printed next to "
+                    "the errors (columns config, size_bytes and cv, the coefficient of variation)");
   CLI::Option* const times = c->add_option(
       "--times", o.times,
       "CSV file with the parameters of the time model (default: the shipped nccl_time.csv)");

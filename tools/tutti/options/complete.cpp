@@ -146,7 +146,8 @@ void complete_value(Completions& to, const OptionValue& value, const std::string
     case Kind::kNumber: return;
     case Kind::kChoice:
       offer(to, "", value.choices);
-      // Other names would be listed next to names that mean the same, so they need a beginning.
+      // The other names are synonyms of the choices, so they are offered only for a partly typed
+      // word.
       if (!written.empty()) offer(to, "", value.other_names);
       return;
     case Kind::kFile: return offer_files(to, "", value.choices);
@@ -198,8 +199,8 @@ const CLI::App* find_command(const CLI::App& of, const std::string& name) {
 struct WordPosition {
   const CLI::App* command;
   std::size_t arguments = 0;
-  const CLI::Option* waiting = nullptr;  ///< the option to which the last word is the value; null:
-                                         ///< the last word is not an option's value
+  const CLI::Option* waiting = nullptr;  ///< the option whose value is the last word; null: the
+                                         ///< last word is not the value of an option
   bool only_arguments = false;           ///< true: after "--"
 };
 

@@ -31,13 +31,16 @@ void add_import_nccl_topology(CLI::App* import, ImportOptions& all) {
   c->add_option("--nodes", o.nodes, "Number of identical machines in the cluster")
       ->capture_default_str();
   c->add_option("--gpus", o.gpus, "Use only the first N GPUs of the machine (default: all)");
-  c->add_option("--name", o.name, "Name of the imported machine (default: the name of the file)");
+  c->add_option("--name", o.name,
+                "Name of the imported machine (default: the name of the topology file without its "
+                "extension)");
   c->add_option("--devices", o.devices,
-                "Machine whose GPU and CPU rates are used (default: a shipped machine with the "
-                "same compute capability)");
+                "Name of a shipped machine from which the rates of GPUs and CPUs are taken, "
+                "because a topology file does not contain rates (default: a shipped machine whose "
+                "GPUs have the same compute capability)");
   c->add_option("--link", o.link,
-                "Kind of network link between machines, such as ndr (default: no kind; the written "
-                "cluster then states an assumed latency, which you can edit)");
+                "Kind of network link between machines, such as ndr. By default, the cluster names "
+                "no link and has an assumed latency, which you can edit");
   c->add_option("--set", o.set, "NCCL environment variable, NCCL_NAME=VALUE (repeatable)")
       ->allow_extra_args(false);
   c->add_flag(
@@ -62,7 +65,8 @@ void add_import_trace(CLI::App* c, ImportTraceOptions& o) {
                 "file of one rank");
   c->add_option("-o,--output", o.output,
                 "File to write: NAME.tutti (timeline), NAME.textproto (scenario) or NAME.log "
-                "(times of collectives, in the format of nccl-tests) (repeatable; default: none)")
+                "(times of collectives, in the format of nccl-tests); repeatable. By default, only "
+                "a summary is printed")
       ->allow_extra_args(false);
   c->add_option("--name", o.name, "Name of the run (default: the name of the first file)");
   c->add_option(
@@ -120,9 +124,10 @@ void add_export(CLI::App& app, ExportOptions& o) {
   c->add_option("--table", o.table,
                 "With --to csv: table to write (spans, packs, steps, links or path)")
       ->capture_default_str();
-  c->add_option("-o,--output", o.output,
-                "Output file, or - for standard output (default: a file next to the input file); "
-                "with --to chakra, .<rank>.et is added to this path for each rank");
+  c->add_option(
+      "-o,--output", o.output,
+      "Output file, or - for standard output (default: a file next to the input file); with --to "
+      "chakra, one file for each rank, whose name is this path followed by .<rank>.et");
 }
 
 void add_report(CLI::App& app, ReportOptions& o) {

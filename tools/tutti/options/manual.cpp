@@ -146,8 +146,9 @@ core::Expected<void> write_pages(const CLI::App& command, const std::string& fol
 int manual(const ManualOptions& options, const CLI::App& app) {
   if (!options.folder.empty()) {
     if (!options.command.empty())
-      return refuse({core::ProblemCode::kConflict, "--folder"},
-                    "--folder writes the pages of all commands; name no command with it");
+      return refuse(
+          {core::ProblemCode::kConflict, "--folder"},
+          "--folder writes the pages of all commands; remove the name of the command, or --folder");
     const auto written = write_pages(app, options.folder);
     return written ? static_cast<int>(kDone) : report(written.error());
   }
@@ -160,7 +161,7 @@ int manual(const ManualOptions& options, const CLI::App& app) {
     for (const CLI::App* const one : commands) names.push_back(one->get_name());
     if (found == commands.end())
       return refuse({core::ProblemCode::kUnknownName, "command"},
-                    "there is no command {}{}; tutti --help lists them", name,
+                    "there is no command {}{}; tutti --help lists all commands", name,
                     core::did_you_mean(name, names));
     command = *found;
   }

@@ -130,8 +130,8 @@ void add_sweep(CLI::App& app, SweepOptions& o) {
       ->check(not_utf8);
   c->add_option(
        "--reuse", o.reuse,
-       "Earlier sweep of the same scenario and the same fields with other values: copy its "
-       "results, and simulate only the points that it does not have")
+       "File of an earlier sweep of the same scenario over the same fields, with other values: "
+       "copy the results of this file, and simulate only the points that are not in it")
       ->check(not_utf8);
   c->add_flag("--yes", o.yes,
               "Do not ask before a sweep of more than " + std::to_string(kMaxUnasked) + " points");
@@ -200,10 +200,9 @@ void add_tune(CLI::App& app, TuneOptions& o) {
       "--points", o.points,
       "CSV file with the combinations of values to simulate: the first row has the names of the "
       "fields, and each further row has one value for each field");
-  c->add_option(
-       "--evaluations", o.evaluations,
-       "Maximum number of simulations, except those of the current settings and of the printed "
-       "configuration snippets")
+  c->add_option("--evaluations", o.evaluations,
+                "Maximum number of simulations; the simulations of the current settings and of the "
+                "printed configuration snippets do not count")
       ->capture_default_str();
   c->add_option("--seed", o.seed, "Seed of the search")->check(seed_problem)->capture_default_str();
   c->add_option("--threads", o.threads,

@@ -1,6 +1,6 @@
 // Hints for options that users of nccl-tests, mpirun, or another command of Tutti expect, but that
-// a command does not have. A name that is similar to one of the command's options needs no row
-// here.
+// a command does not have. A name that is similar to one of the command's options needs no row,
+// because the error message suggests similar options anyway.
 
 #include "tools/tutti/options/option_hints.h"
 
@@ -21,25 +21,29 @@ struct Hint {
 constexpr std::array kHints = {
     // The options of nccl-tests that perf does not have, with the reason.
     Hint{"perf", "-m --agg_iters",
-         ": collectives are timed one at a time, as in nccl-tests with -m 1; remove it"},
+         ": collectives are timed one at a time, as in nccl-tests with -m 1; remove this option"},
     Hint{"perf", "-a --average",
-         ": times are averages over all ranks, as in nccl-tests with -a 1; remove it"},
+         ": times are averages over all ranks, as in nccl-tests with -a 1; remove this option"},
     Hint{"perf", "-G --cudagraph",
-         ": the model of NCCL's times is fitted to measurements without CUDA graphs; remove it"},
+         ": the model of NCCL's times is fitted to measurements without CUDA graphs; remove this "
+         "option"},
     Hint{"perf", "-C --report_cputime",
-         ": only the times of collectives are predicted and measured, not those of the CPU calls; "
-         "remove it"},
-    Hint{"perf", "-S --report_timestamps", ": rows have no timestamps; remove it"},
+         ": only the times of collectives are predicted and measured, not the times of the calls "
+         "on the CPU; remove this option"},
+    Hint{"perf", "-S --report_timestamps",
+         ": the rows of the table have no timestamps; remove this option"},
     Hint{"perf", "-I --per_iter_timing",
-         ": rows have the mean of all timed iterations only; remove it"},
+         ": each row has only the mean of all timed iterations; remove this option"},
     Hint{"perf", "-p --parallel_init",
-         ": the creation of communicators is not part of any time; remove it"},
+         ": no printed time includes the creation of communicators; remove this option"},
     Hint{"perf", "-y --stream_null",
-         ": the model of NCCL's times is fitted to measurements on ordinary streams; remove it"},
-    Hint{"perf", "-N --run_cycles", ": every size runs once; remove it"},
+         ": the model of NCCL's times is fitted to measurements without the null stream; remove "
+         "this option"},
+    Hint{"perf", "-N --run_cycles",
+         ": the table is measured once, as in nccl-tests with -N 1; remove this option"},
     Hint{"perf", "-x --cta_policy", "; use --set NCCL_CTA_POLICY=… with --cluster"},
     Hint{"perf", "-D --device_implementation -V --device_cta_count",
-         ": collectives that a user's kernel executes are not modelled; remove it"},
+         ": collectives that a kernel of the user executes are not modelled; remove this option"},
     Hint{"perf", "-T --timeout", "; use --timeout-seconds"},
     Hint{"perf", "-J -F --output_file", "; use --format json > FILE"},
     Hint{"perf", "--ngpus", "; use -g or --gpus"},
@@ -62,10 +66,10 @@ constexpr std::array kHints = {
     Hint{"tune", "--framework",
          "; choose the framework in the scenario (--set strategy.pytorch_ddp={})"},
     Hint{"init", "--gpus",
-         "; a machine has a fixed number of GPUs (tutti init --list lists the machines)"},
+         "; --machine determines the number of GPUs (tutti init --list lists all machines)"},
     Hint{"init", "--batch --batch-size", "; edit workload.batch in the file that init writes"},
     Hint{"run", "-n -np --np -N",
-         "; the scenario states the number of workers, and --ranks runs fewer"},
+         "; the scenario determines the number of workers; use --ranks N to run fewer ranks"},
 };
 
 /// True if the text, a list separated by spaces, contains the word.

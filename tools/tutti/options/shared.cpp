@@ -35,8 +35,8 @@ void add_format(CLI::App* c, std::string& format) {
 
 void add_calibration(CLI::App* c, ScenarioOptions& o) {
   c->add_option("--calibration", o.calibration,
-                "Calibration file that corrects the predicted times of NCCL by measurements of "
-                "this cluster; tutti calibrate --cluster writes this file")
+                "Calibration file, which corrects the predicted times of NCCL with measurements of "
+                "the scenario's cluster; tutti calibrate --cluster writes such files")
       ->check(not_utf8);
 }
 
@@ -98,9 +98,9 @@ void add_joining(CLI::App* c, JoinOptions& o) {
       "--tls FOLDER uses the certificates in FOLDER (certificate.pem, key.pem and ca.pem). Either "
       "all processes of a run use secret, or all use certificates");
   c->add_option("--wait-seconds", o.wait_seconds,
-                "Maximum time to wait for other processes to join, in seconds (default 60; if this "
-                "command starts the workers, the default is the value of --timeout-seconds, but at "
-                "least 10 and at most 60)");
+                "Maximum time in seconds to wait until all other processes have joined (default "
+                "60). If this command starts the workers itself, the default is the value of "
+                "--timeout-seconds, limited to the range from 10 to 60");
 }
 
 void add_real(CLI::App* c, RealOptions& o) {
@@ -114,19 +114,19 @@ void add_real(CLI::App* c, RealOptions& o) {
   c->add_option("--streams", o.streams,
                 "Number of TCP connections between each pair of workers (default 1); more "
                 "connections can use more bandwidth");
-  c->add_option(
-       "--worker-network", o.worker_networks,
-       "ADDRESS/BITS: network whose addresses workers may also use to listen for other workers; by "
-       "default, a worker may only listen at the address from which it joins (repeatable)")
+  c->add_option("--worker-network", o.worker_networks,
+                "ADDRESS/BITS: also allow workers to listen for other workers at the addresses of "
+                "this network (repeatable). By default, a worker may only listen at the address "
+                "from which it connects to the coordinator")
       ->expected(1)
       ->take_all();
   c->add_flag("--integrity", o.integrity,
               "Add an authentication code to every message between workers, so that changed, "
               "repeated or dropped messages end the run");
   c->add_option("--timeout-seconds", o.timeout_seconds,
-                "Fail after this many seconds without progress in a training step or without a "
-                "heartbeat from a worker (default 60; with --emulate, pending events of the "
-                "emulated cluster count as progress)");
+                "Fail if a training step makes no progress, or a worker sends no heartbeat, for "
+                "this many seconds (default 60). With --emulate, pending events of the emulated "
+                "cluster count as progress");
 }
 
 void add_new_scenario(CLI::App* c, InitOptions& o) {
@@ -140,8 +140,8 @@ void add_new_scenario(CLI::App* c, InitOptions& o) {
       ->capture_default_str();
   c->add_option("--link", o.link,
                 "Kind of network link between machines: name of a shipped link such as ndr, or "
-                "path of a link file (default: no kind; the written file then states an assumed "
-                "latency, which you can edit)");
+                "path of a link file. By default, the scenario names no link and has an assumed "
+                "latency, which you can edit");
   c->add_option("--algorithm", o.algorithm,
                 "All-reduce algorithm (default: nccl on GPUs, ring on CPUs)");
   c->add_option("-o,--output", o.output, "Output file (default: standard output)");

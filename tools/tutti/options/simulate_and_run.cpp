@@ -34,18 +34,19 @@ void add_simulate(CLI::App& app, SimulateOptions& o) {
                 "measurements) or rings (messages of rings over NCCL's channels); overrides the "
                 "scenario. Machines without fitted NCCL times always use rings");
   c->add_option("--fold", o.fold,
-                "Simulate one worker on behalf of all identical workers, which does not change the "
-                "results: auto (only for long runs), on (fail if workers differ) or off (simulate "
-                "every worker)")
+                "Simulate one worker on behalf of all workers if they are identical; the results "
+                "do not change: auto (only for long runs), on (fail if workers differ) or off "
+                "(simulate every worker)")
       ->capture_default_str();
   c->add_option("--remember", o.remember,
-                "Skip the simulation of training steps that repeat the previous one, which does "
-                "not change the results: auto (only for long runs without --timeline), on (also "
-                "for short runs) or off (simulate all steps)")
+                "Do not simulate a training step that is identical to the previous step; the "
+                "results do not change: auto (only for long runs without --timeline), on (also for "
+                "short runs) or off (simulate all steps)")
       ->capture_default_str();
-  c->add_flag("--unproved", o.unproved,
-              "Simulate an algorithm file even if its result is wrong. With --timeline, the "
-              "topology view of tutti view then shows which ranks' data each device holds");
+  c->add_flag(
+      "--unproved", o.unproved,
+      "Simulate an algorithm file even if the algorithm computes wrong results. With --timeline, "
+      "the topology view of tutti view then shows which ranks' data each device holds");
 }
 
 void add_run(CLI::App& app, RealRunOptions& o) {
@@ -76,14 +77,15 @@ void add_run(CLI::App& app, RealRunOptions& o) {
                 "NCCL's collectives)")
       ->capture_default_str();
   c->add_option("--compute", o.compute,
-                "What a CPU does instead of a computation, for the same time: sleep (a thread "
+                "Replacement for computations on CPUs, which takes the same time: sleep (a thread "
                 "sleeps) or busy (a thread keeps a core busy)")
       ->capture_default_str();
   c->add_flag("--emulate", o.emulate,
               "Emulate the bandwidths and latencies of the scenario's links and devices. Emulated "
-              "time runs slower than real time if this machine cannot keep up (--time-scale)");
+              "time runs slower than real time if this machine cannot keep up (see --time-scale)");
   c->add_option("--time-scale", o.time_scale,
-                "Factor by which --emulate slows time down (default: chosen for this machine)");
+                "With --emulate: number of real seconds that one emulated second takes (default: "
+                "chosen for this machine)");
   c->add_flag("--no-verify", o.no_verify, "Do not verify the results of collectives");
 }
 
@@ -135,8 +137,8 @@ void add_perf(CLI::App& app, PerfOptions& o) {
   add_scenario(c, o.scenario, "Scenario whose cluster and strategy are simulated or measured")
       ->required(false);
   c->add_option("--cluster", o.nccl.cluster,
-                "Predict NCCL on this machine, without a scenario: name of a shipped machine, or a "
-                "machine file");
+                "Predict NCCL on a cluster of one kind of machine, without a scenario: name of a "
+                "shipped machine, or a machine file");
   c->add_option("--nodes", o.nccl.nodes, "With --cluster: number of machines (nodes)")
       ->capture_default_str();
   c->add_option("-g,--gpus", o.nccl.gpus,
@@ -164,9 +166,8 @@ void add_perf(CLI::App& app, PerfOptions& o) {
                 "(one thread for all GPUs; nccl-tests -g)");
   c->add_option(
        "-t,--nthreads", o.nccl.threads,
-       "With --cluster: number of threads of one process on each node, as in nccl-tests. "
-       "With -g 1 (the default of -t), every thread has one GPU; with -t 1, one thread has "
-       "the GPUs of -g")
+       "With --cluster: number of threads of one process on each node, as in nccl-tests. Use -t N "
+       "to model N threads with one GPU each, and -t 1 -g N to model one thread with N GPUs")
       ->excludes("--driving");
   c->add_option("--tuner", o.nccl.tuner,
                 "With --cluster: tuner plugin that NCCL loads: none (default), aws_ofi (the tables "
@@ -179,8 +180,8 @@ void add_perf(CLI::App& app, PerfOptions& o) {
                 "With --cluster: buffers of the collective: plain (default), registered "
                 "(ncclCommRegister) or symmetric (ncclCommWindowRegister, NCCL 2.27 and later)");
   c->add_option("-R,--local_register", o.nccl.local_register,
-                "With --cluster: --buffers under its name in nccl-tests: 0 (plain), 1 (registered) "
-                "or 2 (symmetric)")
+                "With --cluster: the option of nccl-tests that corresponds to --buffers: 0 "
+                "(plain), 1 (registered) or 2 (symmetric)")
       ->excludes("--buffers");
   c->add_flag("--explain", o.nccl.explain,
               "With --cluster: print all candidate algorithms with NCCL's estimated times, and the "
@@ -228,15 +229,14 @@ void add_perf(CLI::App& app, PerfOptions& o) {
   c->add_option(
       "-n,--iters", o.iterations,
       "Number of timed iterations of a real run (default 20); does not change a prediction");
-  c->add_option(
-      "-w,--warmup_iters", o.warm_up,
-      "Number of warm-up iterations before the timed iterations of a real run (default 5; at "
-      "least 1 is executed for collectives that synchronise all ranks, such as all_reduce, because "
-      "it replaces a barrier); does not change a prediction");
+  c->add_option("-w,--warmup_iters", o.warm_up,
+                "Number of warm-up iterations before the timed iterations of a real run (default "
+                "5); does not change a prediction. Collectives that synchronise all ranks, such as "
+                "all_reduce, execute at least 1 warm-up iteration, which replaces a barrier");
   c->add_option("-c,--check", o.check,
-                "Check the results, as in nccl-tests. A real run always checks its results, "
-                "before and after the timed iterations, and refuses 0; predictions have no "
-                "results (default 1)");
+                "Check the results, as in nccl-tests (default 1). A real run always checks its "
+                "results, before and after the timed iterations, and refuses the value 0. For "
+                "predictions, this option has no effect, because they compute no results");
   c->add_option("-z,--blocking", o.blocking,
                 "Wait for the end of an iteration before the next one starts, as in nccl-tests. "
                 "Only 0 (do not wait; default) is supported");

@@ -24,8 +24,8 @@ void add_synthesize(CLI::App& app, SynthesizeOptions& o) {
   c->add_option("scenario", o.scenario, "Scenario whose cluster is used (text format or JSON)")
       ->check(not_utf8);
   c->add_option("--cluster", o.cluster,
-                "Synthesize for a cluster of such machines, instead of a scenario's cluster: name "
-                "of a shipped machine, or a machine file");
+                "Synthesize for a cluster of one kind of machine, instead of a scenario's cluster: "
+                "name of a shipped machine, or a machine file");
   c->add_option("--nodes", o.nodes, "With --cluster: number of machines (nodes)")
       ->capture_default_str();
   c->add_option("--gpus", o.gpus,
