@@ -6,8 +6,8 @@
 
 namespace tutti::core {
 
-/// The closed-form time of a pack's collective (docs/algorithms.md). The formula assumes that only
-/// the sender's and the receiver's port limit a message.
+/// The closed-form time of a pack's collective (docs/algorithms.md). The formula assumes that the
+/// rate of a message is limited only by the sender's and the receiver's port.
 struct ClosedForm {
   std::string form;   ///< formula: "2(n - 1)(α + wire(C)) + (n - 1)·add(C)"
   std::string where;  ///< values of the formula's variables: "n = 16 ranks, C = 1.64 MB"

@@ -10,15 +10,15 @@ namespace tutti::core {
 /// how accurate the times are.
 enum class KnownTimes {
   kMeasured,  ///< fitted to measurements
-  kLinks,     ///< links run at their full rate, and sending and receiving take no host time, so
-              ///< predicted times are lower bounds
+  kLinks,     ///< the prediction assumes that links run at their full rate and that hosts need no
+              ///< time to send and receive, so predicted times are lower bounds
   kPriors,    ///< the host overhead per message was measured on other machines, and is accurate
               ///< within a factor of about two
   kAssumed,   ///< parameters are assumed without measurements, so times may be too high or too low
 };
 
-/// The software that moves gradients between workers and inside workers, and for each of the two
-/// the source of the predicted times.
+/// The software that moves gradients, and the source of the predicted communication times. Both are
+/// given separately for communication between workers and inside workers.
 struct DataMovers {
   struct Part {
     bool nccl = false;      ///< NCCL moves some of the data
@@ -28,8 +28,8 @@ struct DataMovers {
   };
   Part across;  ///< communication between workers
   Part inside;  ///< communication between the replicas of a worker
-  /// If parameters of NCCL's model are assumptions, the type of network that they describe ("tcp").
-  /// Otherwise empty.
+  /// If the parameters of NCCL's model for this network are assumed without measurements, the type
+  /// of the network ("tcp"). Otherwise empty.
   std::string assumed_network;
 };
 DataMovers data_movers_of(const Scenario& scenario);

@@ -22,9 +22,10 @@ struct Snippet {
   /// packing that the framework supports.
   bool as_simulated = false;
   std::string remark;  ///< a note about the snippet, in one sentence; may be empty
-  /// Overrides of the scenario that make Tutti simulate the snippet with the framework's own
-  /// packing. If releases of the framework interpret the snippet differently, there is a list of
-  /// overrides for each interpretation. An empty list means that the scenario itself is simulated.
+  /// Overrides of the scenario with which Tutti simulates the program that the snippet configures,
+  /// with the framework's own packing. If releases of the framework interpret the snippet
+  /// differently, there is a list of overrides for each interpretation. An empty list means that
+  /// the scenario itself is simulated.
   std::vector<std::vector<Override>> readings = {{}};
 };
 std::string_view to_string(Snippet::Language language);

@@ -12,8 +12,8 @@ namespace tutti::core {
 /// The note that is shown next to variations of link parameters, if the times of packs come from
 /// NCCL's cost model.
 inline constexpr const char* kNcclIsMeasured =
-    "NCCL's times are fitted to measurements of such machines, so other link parameters do not "
-    "change them (run { nccl: RINGS } uses the links' parameters)";
+    "NCCL's times are predicted from measurements of similar machines, so other link parameters do "
+    "not change NCCL's times; to use the parameters of the links, set run { nccl: RINGS }";
 
 /// A variation of a scenario, which differs from the scenario in one respect.
 struct WhatIf {
@@ -28,10 +28,10 @@ struct WhatIfs {
                                    ///< reason
 };
 /// Returns variations of a scenario that might be faster. A variation changes one thing: a
-/// parameter of the cluster is twice as good, computation is twice as fast, the strategy launches
-/// packs in another way (serially or concurrently), the strategy has another staging, update or
-/// compression, or there is no host overhead or no interference. Some variations may be invalid
-/// scenarios. `summary` is the summary of a run of the scenario.
+/// parameter of the cluster is twice as good, computation is twice as fast, the strategy has
+/// another launch mode (serial or concurrent), staging, update or compression, or there is no host
+/// overhead or no interference. Some variations may be invalid scenarios. `summary` is the summary
+/// of a run of the scenario.
 /// ERRORS: a file that the scenario names cannot be read.
 Expected<WhatIfs> what_ifs(const Scenario& scenario, const Summary& summary,
                            const Library& library);

@@ -8,11 +8,11 @@
 namespace tutti::core {
 
 /// Returns a schedule in which all data moves in one hop, for any collective except the all-reduce.
-/// Every rank concurrently sends parts of its input to the ranks whose outputs need these parts.
-/// Rank r sends to rank r + 1 first, then to rank r + 2, and so on. If outputs are sums, a rank
-/// receives the parts in any order, and then sums all of them in a single step. If `contract`
-/// describes an out-of-place collective, ranks copy the parts that they keep. Empty parts are not
-/// sent.
+/// Every rank concurrently sends parts of its input to the ranks whose outputs need these parts. If
+/// the sends of rank r share a port, the send to rank r + 1 is first, then the send to rank r + 2,
+/// and so on. If outputs are sums, a rank receives the parts in any order, and then sums all of
+/// them in a single step. If `contract` describes an out-of-place collective, ranks copy the parts
+/// that they keep. Empty parts are not sent.
 ///
 /// Time with one port per rank: α + m⌈C·β⌉, plus ⌈m·C·γ⌉ if parts are added. C is the size of a
 /// part in bytes; m, the maximum number of parts that a rank sends or receives, is 1 for sendrecv

@@ -10,8 +10,8 @@ namespace tutti::core {
 /// Returns the all-reduce over two binary trees. Each tree reduces one half of the buffer. Partial
 /// sums go up to the root and the result comes back down, both in pipelined messages. A rank that
 /// has children in one tree is a leaf of the other tree. No rank therefore sends or receives more
-/// than 2N bytes, where N is the size of the buffer. A ring needs 2(n - 1)/n · N. The number of
-/// hops is 2·log2 n, compared to 2(n - 1) in a ring.
+/// than 2N bytes, where N is the size of the buffer. In a ring, each rank sends 2(n - 1)/n · N
+/// bytes. The number of hops is 2·log2 n, compared to 2(n - 1) in a ring.
 ///
 /// The trees are in-order trees. A rank r > 0 whose lowest set bit is 2^k is at height k; its
 /// children are r - 2^(k-1) and r + 2^(k-1). If no rank has the number r + 2^(k-1), the second

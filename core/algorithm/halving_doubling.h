@@ -25,8 +25,8 @@ namespace tutti::core {
 /// build_recursive_hd_all_reduce (all_reduce.py). REQUIRES: `ranks` is a power of two.
 std::unique_ptr<Schedule> halving_doubling_all_reduce(std::int32_t ranks, std::int64_t elements,
                                                       Engine engine = Engine::kKernel);
-/// Returns the schedule for the all-reduce that `contract` describes. If it is out of place, every
-/// rank copies its whole input first.
+/// Returns the schedule for the all-reduce that `contract` describes. If the all-reduce is out of
+/// place, every rank copies its whole input first.
 std::unique_ptr<Schedule> halving_doubling_all_reduce(const Contract& contract, Engine engine);
 
 }  // namespace tutti::core

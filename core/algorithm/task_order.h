@@ -77,8 +77,8 @@ class TaskOrder {
 };
 
 /// One ring of a group. In a task with m devices, position i of the ring is device d = (i +
-/// |offset|) mod m. If the offset is negative, position i is the mirrored device m - 1 - d, so that
-/// the ring runs in the opposite direction inside a task.
+/// |offset|) mod m. If the offset is negative, position i is device m - 1 - d instead, so that the
+/// ring runs in the opposite direction inside a task.
 /// SOURCE: tensorflow/core/common_runtime/ring_alg.cc.
 struct Subdivision {
   std::int32_t offset = 0;

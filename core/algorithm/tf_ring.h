@@ -46,10 +46,10 @@ struct TfRingOptions {
 /// Additions do not wait for sends, because the two lanes are independent. At each rank, the second
 /// pass of a chunk begins only after the rank has sent the chunk in the first pass.
 ///
-/// Time of one ring between equal neighbours: 2(n - 1)(α + ⌈C·β⌉) + (n - 1)⌈C·γ⌉, where C is the
-/// size of the longest chunk. The longest chunk has `chunk` elements, or all elements of the buffer
-/// if the buffer has fewer elements. If `contract` describes an out-of-place collective, the whole
-/// input is copied first.
+/// Time of one ring, if all neighbours are equally fast: 2(n - 1)(α + ⌈C·β⌉) + (n - 1)⌈C·γ⌉, where
+/// C is the size of the longest chunk. The longest chunk has `chunk` elements, or all elements of
+/// the buffer if the buffer has fewer elements. If `contract` describes an out-of-place collective,
+/// the whole input is copied first.
 /// SOURCE: tensorflow/core/common_runtime/ring_reducer.cc and ring_alg.cc.
 /// REQUIRES: the contract is that of an all-reduce among the ranks of the order; n·k chunks can
 /// hold its elements.
@@ -59,7 +59,7 @@ std::unique_ptr<Schedule> tf_ring_reduce(const Contract& contract, TfRingOptions
 /// is written to the position of its rank, whereas TensorFlow stores blocks in ring order. If
 /// `contract` describes an out-of-place collective, a rank copies its own block first.
 ///
-/// Time between equal neighbours with blocks of B bytes: (n - 1)(α + ⌈B·β⌉).
+/// Time with blocks of B bytes, if all neighbours are equally fast: (n - 1)(α + ⌈B·β⌉).
 /// SOURCE: tensorflow/core/common_runtime/ring_gatherer.cc.
 /// REQUIRES: the contract is that of an all-gather among the ranks of the order; there is one
 /// subdivision, with offset 0.

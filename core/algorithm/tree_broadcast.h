@@ -9,11 +9,11 @@
 
 namespace tutti::core {
 
-/// The binary tree of one subdivision of TensorFlow's broadcast (all tasks, or the devices of one
-/// task), over positions 0 … size - 1. If the source is position 0, the tree is a binary heap:
-/// position r sends to 2r + 1 and 2r + 2.
-/// If the source is another position, position r sends to 2r + 2 and 2r + 3, except to the source.
-/// The source also sends to positions 0 and 1.
+/// The binary tree of one subdivision of TensorFlow's broadcast. A subdivision consists of all
+/// tasks or of the devices of one task; its members have positions 0 … size - 1. If the source is
+/// position 0, the tree is a binary heap: position r sends to 2r + 1 and 2r + 2. If the source is
+/// another position, position r sends to 2r + 2 and 2r + 3, except to the source. The source also
+/// sends to positions 0 and 1.
 struct BroadcastTree {
   std::int32_t size = 1;
   std::int32_t source = 0;

@@ -5,9 +5,9 @@
 
 namespace tutti::core {
 
-/// Returns the CRC-32C (Castagnoli) of the bytes. The checksum detects every burst of up to 32
-/// bits, and up to five flipped bits anywhere in a block of a timeline, but does not protect
-/// against forgery.
+/// Returns the CRC-32C (Castagnoli) of the bytes. The checksum detects every error that affects at
+/// most 32 consecutive bits, and every error of at most five flipped bits in a block of a timeline.
+/// It does not protect against forgery.
 /// SOURCE: RFC 3720, appendix B.4 (with test vectors).
 std::uint32_t crc32c(std::string_view bytes);
 

@@ -20,8 +20,8 @@ Expected<std::string> read_text_file(const std::string& path,
 
 /// Checks that the path names a regular file. A path that does not exist is accepted, because
 /// opening the file then fails with a clear error. ERRORS: the path names a folder, pipe, device or
-/// socket. The error message names the kind of file that was found, and says that a file with
-/// `wanted` ("a timeline") was expected.
+/// socket. The error message says which of these was found, and that a file with `wanted` (such as
+/// "a timeline") was expected.
 Expected<void> check_is_file(const std::string& path, const std::string& wanted);
 
 }  // namespace tutti::core

@@ -21,8 +21,8 @@ bool is_unit(std::string_view text);
 /// True if `text` is a unit or a misspelled unit, such as "mb" or "Gbps".
 bool resembles_unit(std::string_view text);
 
-/// Returns a number with a unit without the space that reports print between them: "25MiB" for
-/// "25 MiB". Other texts are returned unchanged.
+/// Removes the space that reports print between a number and its unit: "25 MiB" becomes "25MiB".
+/// Other texts are returned unchanged.
 std::string without_space(std::string_view written);
 
 /// Converts a number with a unit to the unit of the field. Returns nullopt if `written` is not a

@@ -14,8 +14,8 @@ struct CalibrationRequest {
   std::vector<std::string> timelines;  ///< paths of timelines
   /// True if the fit also uses the times of lane steps (the sends, receives, reductions and copies
   /// of collectives) in timelines, averaged for each pack and kind of step. If outliers are found,
-  /// the times of lane steps on each device are used instead, whatever the value of `lane_steps`
-  /// is.
+  /// the value of `lane_steps` has no effect: the fit then uses the times of lane steps on each
+  /// device.
   bool lane_steps = false;
   std::vector<std::string> logs;  ///< paths of logs of nccl-tests or tutti perf
   /// The names of parameters that are not fitted. The part of a name before a dot selects all

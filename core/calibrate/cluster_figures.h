@@ -77,7 +77,7 @@ class ClusterFigures {
   [[nodiscard]] std::string structure() const;
 
   /// Sets the host overhead of a TCP network to OFF. Measured times include the host overhead, so
-  /// it becomes a part of the fitted link parameters.
+  /// the host overhead becomes a part of the fitted link parameters.
   void leave_out_hosts();
 
   /// Replaces the cluster of `scenario` by this cluster. `values` are the values of the parameters,
@@ -98,8 +98,8 @@ class ClusterFigures {
     enum class Part { kNetwork, kNic, kLink, kDevice, kStrategy } part = Part::kNetwork;
     int machine = -1;
     int index = 0;
-    /// True if the parameter is only a lower bound of the field: the field is set to the
-    /// parameter's value only if its own value is lower.
+    /// True if the parameter is only a lower bound of the field: if the field's value is lower than
+    /// the parameter's value, the field is set to the parameter's value.
     bool at_least = false;
   };
 

@@ -27,8 +27,8 @@ class MessageTimes {
     Time start;  ///< time from which on both the send step and the receive step could proceed
     Time end;    ///< time at which the receiver's step was complete
     double us = 0;
-    double way_us = 0;  ///< time in µs from when the send step could proceed to `end`; includes
-                        ///< waiting for a late receiver
+    double way_us = 0;  ///< time in µs between the moment from which on the send step could proceed
+                        ///< and `end`; includes waiting for a late receiver
   };
 
   /// Adds a span of a lane. Spans may come in any order.

@@ -21,10 +21,10 @@ struct TimeKey {
   static constexpr std::int32_t kPack = -1;
 };
 
-/// Collects the times of a run that are compared with predictions. The time of a pack lasts from
-/// the start of the pack on the last replica to its completion on the last rank. The time of a kind
-/// of lane step is the mean over the recorded steps, without waiting. The time of a device is the
-/// lower decile of the times of messages to it, or of additions on it. The lower decile is used
+/// Collects the times of a run that are compared with predictions. The time of a pack begins when
+/// the last replica starts the pack, and ends when the pack is complete on all ranks. The time of a
+/// kind of lane step is the mean over the recorded steps, without waiting. The time of a device is
+/// the lower decile of the times of messages to it, or of additions on it. The lower decile is used
 /// because a late receiver can only increase the time of a message (message_times.h).
 class RunTimes : public NullSink {
  public:

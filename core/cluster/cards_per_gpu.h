@@ -26,13 +26,14 @@ std::optional<CardsPerGpu> parse_cards_per_gpu(std::string_view name);
 /// Returns the accepted values of parse_cards_per_gpu(), separated by commas.
 std::string cards_per_gpu_names();
 
-/// Returns the machine with this number of network cards for each GPU. If the number of cards or
-/// their rate changes, all cards are replaced: each new card is attached where the nearest card of
-/// its GPU was attached, over links with the same parameters, and has that card's transport and
-/// number of devices. A card for several GPUs is attached near the first of them. `of_card` is the
-/// rate of a new card; nullopt: the rate of the replaced card.
-/// ERRORS: the machine has no GPU, or a GPU has no network card whose attachment could be used; the
-/// number of GPUs is not divisible by the number of GPUs that share a card.
+/// Returns a copy of the machine with the given number of network cards for each GPU. If the number
+/// or the rate of the machine's cards differs from the requested one, all cards are replaced by new
+/// ones. Each new card is a copy of the old card that is nearest to the GPU of the new card, with
+/// the same links, transport and number of NIC devices (Part::nic_devices). If several GPUs share a
+/// new card, the first of these GPUs determines which old card is copied. `of_card` is the rate of
+/// a new card; nullopt: the rate of the old card that was copied.
+/// ERRORS: the machine has no GPU; a GPU has no route to a network card, so there is no card to
+/// copy; the number of GPUs is not divisible by the number of GPUs that share a card.
 Expected<std::shared_ptr<const Machine>> with_cards(const Machine& machine, CardsPerGpu cards,
                                                     std::optional<Bandwidth> of_card);
 

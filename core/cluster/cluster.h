@@ -14,8 +14,8 @@
 
 namespace tutti::core {
 
-/// Identifies a device, switch or network card of a worker; `part` is its index in
-/// Machine::parts(). Switch number s of the network has the id {-1, -1 - s}.
+/// Identifies a device, switch or network card of a worker; `part` is the index of this device,
+/// switch or card in Machine::parts(). Switch number s of the network has the id {-1, -1 - s}.
 struct PartId {
   std::int32_t worker = 0;
   std::int32_t part = 0;
@@ -130,9 +130,9 @@ class Cluster {
   /// ends are the same device. A message over the network leaves the sending worker through the
   /// card nearest to the sender, and arrives at the card nearest to the receiver. If the network
   /// has rails, the message arrives instead at the card with the same index as the sending card.
-  /// Staged messages go GPU → host → network → host → GPU: their cards are those nearest to the two
-  /// hosts, and each host stores the whole message before it forwards the message. ERRORS (returns
-  /// false): there is no route.
+  /// Staged messages go GPU → host → network → host → GPU. They use the cards that are nearest to
+  /// the two hosts, and each host stores the whole message before it forwards the message. ERRORS
+  /// (returns false): there is no route.
   bool append_route(PartId from, PartId to, Staging staging, std::vector<Hop>& route) const;
   /// Does the same as append_route(), but the route goes over the network even if both devices are
   /// on the same worker.

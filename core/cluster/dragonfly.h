@@ -13,7 +13,8 @@ struct DragonflyShape {
   std::int32_t global_links_per_router = 1;
   Bandwidth local;      ///< bandwidth between two routers of a group, per direction
   Bandwidth global;     ///< bandwidth of one link between two groups, per direction
-  Time local_latency;   ///< latency that each router after the first adds, including its cable
+  Time local_latency;   ///< latency that each router after the first adds, including the cable that
+                        ///< leads to this router
   Time global_latency;  ///< additional latency of a link between groups
 };
 

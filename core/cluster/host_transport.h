@@ -22,8 +22,8 @@
 
 namespace tutti::core {
 
-/// The maximum number of threads, and of sockets per thread, of a connection of NCCL
-/// (NVIDIA/nccl src/transport/net_socket.cc).
+/// The largest number that Tutti accepts for the threads of a connection of NCCL, and for the
+/// sockets of a thread (NVIDIA/nccl src/transport/net_socket.cc).
 inline constexpr int kMaxNcclSockets = 64;
 
 /// The library that moves bytes between hosts. The values equal those of the enum
@@ -81,8 +81,8 @@ struct HostTransport {
   bool process_per_device =
       false;  ///< true: every device has its own threads; false: all devices of a host share them
   HostEndpoint send, receive;
-  int sockets_per_thread = 1;  ///< number of sockets on which a thread sends a message; the limit
-                               ///< of a network connection applies to each of them
+  int sockets_per_thread = 1;  ///< number of sockets on which a thread sends a message; each socket
+                               ///< is a network connection with its own bandwidth limit
   /// The number of network connections of a message.
   [[nodiscard]] int sockets() const { return (send.split ? send.threads : 1) * sockets_per_thread; }
   HostEndpoint host;  ///< limit for all connections of a host together, in both directions; only

@@ -45,10 +45,12 @@ struct Part {
   std::string source;
   Transport transport = Transport::kNone;  ///< transport of a network card; kNone: not specified,
                                            ///< or not a network card
-  int nic_devices = 1;                     ///< number of devices of which a network card consists
+  int nic_devices = 1;                     ///< number of network devices that form a network card,
+                                           ///< such as EFA devices or ports (`devices` of message
+                                           ///< Nic)
   GpuModel gpu_model = GpuModel::kNone;    ///< model of a GPU; kNone: not specified, or not a GPU
-  GpuModel nearest_gpu_model = GpuModel::kNone;  ///< for a GPU whose model is not in the list: the
-                                                 ///< most similar model in the list
+  GpuModel nearest_gpu_model = GpuModel::kNone;  ///< for a GPU whose model is not in GpuModel: the
+                                                 ///< most similar model
   CpuVendor cpu_vendor = CpuVendor::kNone;  ///< vendor of a CPU; kNone: not specified, or not a CPU
   bool peer_access = true;  ///< true if other GPUs can access the memory of this GPU over PCIe
 
@@ -84,11 +86,12 @@ struct RingOrder {
 /// The route between two parts is the widest path: the path whose slowest link is fastest. Among
 /// equally wide paths, the path with the fewest links is chosen. If several paths are still equal,
 /// the path with the lowest latency is chosen; of several such paths, the one whose links come
-/// first in the machine file. Switches and CPUs forward traffic, GPUs and network cards do not.
-/// Two GPUs with an NVLink between them always use it, even if another path is wider. Between GPUs
-/// without peer access, data is written to the memory of the sender's CPU and read from there, so
-/// the route passes this CPU, even if both GPUs are behind the same PCIe switch. NCCL uses the same
-/// order of preference, but may also route NVLink traffic through another GPU.
+/// first in the machine file. Switches and CPUs forward traffic, GPUs and network cards do not. Two
+/// GPUs with an NVLink between them always use it, even if another path is wider. Between GPUs
+/// without peer access, the sender writes data to the memory of its CPU, and the receiver reads the
+/// data from there. The route therefore passes this CPU, even if both GPUs are behind the same PCIe
+/// switch. NCCL uses the same order of preference, but may also route NVLink traffic through
+/// another GPU.
 /// SOURCE: NVIDIA/nccl src/graph/paths.cc (widest, then fewest hops).
 class Machine {
  public:

@@ -5,9 +5,8 @@
 
 namespace tutti::core::custom {
 
-/// The division of a buffer into chunks of nearly equal size. If the collective has blocks (one per
-/// rank), the buffer has one block per rank, and each block is divided into the same number of
-/// chunks.
+/// The division of a buffer into chunks of nearly equal size. If the collective has blocks, the
+/// buffer consists of one block per rank, and each block is divided into the same number of chunks.
 struct ChunkCut {
   /// `of` is the number of elements; `into` is the number of chunks.
   /// REQUIRES: both are multiples of `blocks`.

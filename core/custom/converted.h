@@ -1,6 +1,6 @@
 #pragma once
 
-// Algorithms that are converted to another format when they are read.
+// Algorithms in other formats, which are converted to Tutti's language when they are read.
 
 #include <memory>
 #include <optional>

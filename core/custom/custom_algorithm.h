@@ -76,8 +76,8 @@ class CustomAlgorithm {
   [[nodiscard]] virtual std::optional<Location> place_of(Rank rank, Lane lane,
                                                          std::int64_t index) const = 0;
   /// Returns the reason, with its location in the text, why the steps of one worker do not
-  /// represent the steps of all workers. Returns "" if one worker represents all workers. One
-  /// worker can only represent all workers if chunks have equal size.
+  /// represent the steps of all workers. Returns "" if the steps of one worker represent those of
+  /// all workers, provided that all chunks have the same size.
   [[nodiscard]] virtual std::string why_not_folded() const = 0;
 
  protected:
@@ -119,8 +119,8 @@ inline bool executes(const AlgorithmText& text, CollectiveKind kind) {
   return text.kind() == kind || text.for_collective(kind) != nullptr;
 }
 
-/// Reads the text of a file in any of the formats above. Returns null and adds problems, with their
-/// locations, if the text is invalid.
+/// Reads the text of a file in any of the formats that are listed at the top of this header.
+/// Returns null and adds problems, with their locations, if the text is invalid.
 std::shared_ptr<const AlgorithmText> read_algorithm(std::string_view text, const std::string& file,
                                                     Problems& problems);
 

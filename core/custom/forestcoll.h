@@ -1,6 +1,7 @@
 #pragma once
 
-// Spanning trees of ForestColl (spanning_trees_to_xml of its pipeline_allgather.py), as algorithms.
+// Algorithms from the spanning trees of ForestColl. The function spanning_trees_to_xml in
+// ForestColl's pipeline_allgather.py writes the trees as XML.
 
 #include <memory>
 #include <string>
@@ -14,8 +15,9 @@ namespace tutti::core::custom {
 bool is_forestcoll(std::string_view text);
 
 /// Reads an all-gather from trees. for_collective() derives a reduce-scatter or an all-reduce from
-/// it. The parameter `pieces` is the number of pieces into which the data of each tree is divided
-/// for pipelining. Returns null and adds problems, with their locations, if the text is invalid.
+/// the all-gather. The parameter `pieces` is the number of pieces into which the data of each tree
+/// is divided for pipelining. Returns null and adds problems, with their locations, if the text is
+/// invalid.
 std::shared_ptr<const AlgorithmText> read_forestcoll(std::string_view text, const std::string& file,
                                                      Problems& problems);
 

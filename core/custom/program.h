@@ -151,8 +151,8 @@ std::shared_ptr<const Program> compile(const Syntax& syntax, const AlgorithmShap
                                        const std::vector<AlgorithmParameter>& set,
                                        Problems& problems);
 
-/// Counts the steps of a lane. Finds the action of the i-th step without visiting the steps before
-/// it.
+/// Counts the steps of a lane, and finds the action of the i-th step without visiting the steps
+/// before this step.
 class StepFinder {
  public:
   explicit StepFinder(const Program& program) : program_(program) {}

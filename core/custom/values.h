@@ -1,7 +1,7 @@
 #pragma once
 
-// The values of the expressions in an algorithm's text. The properties of a value, such as an
-// interval, are known before the algorithm runs, and the value is quick to compute.
+// The values of the expressions in an algorithm's text. The compiler derives properties of each
+// value that hold for all ranks and loop iterations, such as the interval in which the value lies.
 
 #include <array>
 #include <cstdint>

@@ -33,15 +33,16 @@ const FieldType* field_type(const FieldPath& path);
 /// the changed text, in which comments and all other fields are preserved. A text of an older form
 /// is first converted to the current form. ERRORS: as for read_scenario(), with locations in `text`
 /// or with the name of the override that caused the problem; an index is beyond the end of a list;
-/// one override would remove the field of another.
+/// one override would remove a field that another override sets.
 Expected<Scenario> read_scenario(const std::string& text, const std::string& path,
                                  const Library& library, const std::vector<Override>& overrides);
 
 /// Returns overrides that set the number of workers in the scenario `text` to the number of
 /// TF_CONFIG's chief and workers and, if TF_CONFIG has job ps, the number of servers to the number
-/// of this job's tasks. A number is not overridden if the scenario has several groups of such
-/// workers (or servers), or if its cluster is in a separate file. check_workers() then compares the
-/// numbers of workers. REQUIRES: `cluster` has a chief or workers.
+/// of this job's tasks. The number of workers (or of servers) is not overridden if the scenario has
+/// several groups of workers (or of servers), or if its cluster is in a separate file.
+/// check_workers() then compares the numbers of workers. REQUIRES: `cluster` has a chief or
+/// workers.
 std::vector<Override> workers_of(const ClusterSpec& cluster, const std::string& text);
 /// Returns the override that sets the number of workers (without servers) in the scenario `text`;
 /// empty if the scenario has several groups of workers, or if its cluster is in a separate file.

@@ -83,7 +83,7 @@ class StrategySelection {
   /// True if the scenario, after the changes of this row, uses the framework.
   [[nodiscard]] bool uses(const StrategySettings& row, const std::string& framework) const;
   /// Removes the settings that conflict with the alternative, one at a time; the scenario is read
-  /// again after each.
+  /// again after each removal.
   void remove_conflicts(StrategySettings& row, const std::string& name,
                         std::vector<SettingNote>& row_notes) const;
   std::vector<Problem> problems_of(const StrategySettings& row) const;

@@ -30,9 +30,9 @@ class StrategyTrials {
   std::vector<std::string> choose(const std::vector<Axis>& axes);
   [[nodiscard]] bool is_tried(std::size_t axis) const { return tried_[axis]; }
 
-  /// Returns, for each alternative, the values of the axis that it accepts; nullopt if every
-  /// alternative accepts all values of the axis, or if the trials were stopped. `outside`: true if
-  /// another axis varies a field outside the strategy.
+  /// Returns, for each alternative, the values of the axis that the alternative accepts; nullopt if
+  /// every alternative accepts all values of the axis, or if the trials were stopped. `outside`:
+  /// true if another axis varies a field outside the strategy.
   std::optional<AcceptedValues> accepted(const Axis& axis, bool outside);
 
   [[nodiscard]] bool stopped() const { return stopped_; }

@@ -42,8 +42,8 @@ class GoalRankBuilder {
                                                   ///< next computation
 };
 
-/// Returns the reason why a collective cannot be expressed by point-to-point messages; empty if it
-/// can.
+/// Returns the reason why a collective cannot be expressed by point-to-point messages; empty if the
+/// collective can be expressed in this way.
 std::string why_no_messages(const Collective& collective);
 
 /// Converts a collective to GOAL operations of one rank. Each lane becomes a sequence of sends,
@@ -59,8 +59,8 @@ class CollectiveMessages {
     Time launch;
   };
   /// Adds the operations of the collective. The added operations start after the operations in
-  /// `after` have ended. Returns the index of the operation with whose end the collective ends on
-  /// this rank.
+  /// `after` have ended. Returns the index of the last operation: when it ends, the collective is
+  /// complete on this rank.
   std::int32_t add(const Use& use, const std::vector<std::int32_t>& after, GoalRankBuilder& to);
   /// Returns the number of tags that one execution of the collective needs.
   static std::int64_t tags_of(const Collective& collective);

@@ -31,8 +31,8 @@ struct StepNodes {
 StepNodes unroll(const Program& program, const Durations& durations, const ComputeRates& rates);
 
 /// Returns the reason why the training step of a scenario cannot be written as a fixed graph of
-/// tasks (for example, because a gate (core/plan/gate/gate.h) decides at run time when packs
-/// start). Empty if it can.
+/// tasks. For example, a gate (core/plan/gate/gate.h) may decide at run time when packs start. The
+/// result is empty if the step can be written as a graph.
 std::string why_no_graph(const Scenario& scenario);
 
 /// Returns the name of a node: "backward conv1", "pack 3", "tensor 0.5" (execution 5 of exchange 0,

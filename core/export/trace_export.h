@@ -30,7 +30,7 @@ class TraceExport {
   /// Returns a JSON text with the ranks of each communicator that the Chakra nodes name. ASTRA-sim
   /// and read_graph() read this text. The text is empty if no node names a communicator.
   [[nodiscard]] virtual std::string chakra_groups() const = 0;
-  /// Returns the reason why the step cannot be written as GOAL; empty if it can.
+  /// Returns the reason why the step cannot be written as GOAL; empty if GOAL can express the step.
   [[nodiscard]] virtual std::string why_no_goal() const = 0;
   /// Returns the GOAL schedule of a rank. REQUIRES: why_no_goal() is empty.
   [[nodiscard]] virtual GoalRank goal(std::int64_t rank) const = 0;

@@ -1,7 +1,7 @@
 #pragma once
 
-// Workloads of AICB in the CSV form, which AICB writes before it executes them, and the logs of its
-// measured runs, which have the same columns. Each line is one operation that all ranks of a block
+// CSV files of AICB. There are two kinds with the same columns: workloads, which AICB writes before
+// it executes them, and logs of measured runs. Each line is one operation that all ranks of a block
 // execute.
 // SOURCE: aliyun/aicb log_analyzer/log.py, LogItem, Workload.dump() and Log.dump();
 // workload_applyer.py; workload/physical.

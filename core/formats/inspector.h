@@ -9,8 +9,9 @@
 
 namespace tutti::core {
 
-/// Dumps of the NCCL Inspector (NCCL 2.28 and later, formats v4.0 to v4.2, and the later format in
-/// which records inherit the header of the statistics before them). Each line is a JSON object for
+/// Dumps of the NCCL Inspector (NCCL 2.28 and later) in the formats v4.0 to v4.2 and in the format
+/// after v4.2. In the format after v4.2, only the statistics at the beginning of each dump have a
+/// header, and the header also applies to the records that follow. Each line is a JSON object for
 /// one completed collective, send or receive of one rank. RCCL's profiler plugin writes the same
 /// fields, without the id of the communicator.
 /// SOURCE: NVIDIA/nccl plugins/profiler/inspector (2.30), ext-profiler/inspector (2.28, 2.29).

@@ -27,8 +27,8 @@ struct NcclProfilerCall {
   std::string algorithm, protocol;
   std::int64_t channels = -1;
   std::int64_t begin_ns = -1, end_ns = -1;          ///< on the host, since the plugin's start
-  std::int64_t gpu_begin_ns = -1, gpu_end_ns = -1;  ///< first start and last end of a channel on
-                                                    ///< the GPU
+  std::int64_t gpu_begin_ns = -1, gpu_end_ns = -1;  ///< earliest start and latest end of all
+                                                    ///< channels on the GPU
   std::int64_t timed_channels = 0;
 };
 

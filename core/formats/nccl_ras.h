@@ -31,7 +31,7 @@ struct RasRank {
 struct RasCommunicator {
   std::string hash;
   std::int64_t size = -1;
-  std::int64_t nodes = -1;  ///< only in a text
+  std::int64_t nodes = -1;  ///< only in a status in text form
   std::int64_t communicators = 1;
   std::vector<RasRank> ranks;
 };
@@ -39,7 +39,8 @@ struct RasCommunicator {
 struct RasStatus {
   std::string nccl_version;
   std::int64_t timeouts = 0;          ///< RAS processes that did not answer
-  std::vector<std::string> warnings;  ///< lines of the sections Errors and Warnings of a text
+  std::vector<std::string> warnings;  ///< lines of the sections Errors and Warnings of a status in
+                                      ///< text form
 };
 
 /// True if a file with these first bytes is a RAS status.

@@ -56,9 +56,9 @@ struct XspaceHeader {
 bool is_xspace(std::string_view first_bytes);
 
 /// Reads a profile to its end. Events are reported only after their whole plane was read, because
-/// names follow events in the file. Host events that have no XStat (Python calls) are
-/// counted, but not reported. Memory is proportional to the events of one plane, with about 64
-/// bytes for each.
+/// names follow events in the file. Host events without an XStat, such as Python calls, are counted
+/// but not reported. Memory is proportional to the events of one plane, with about 64 bytes for
+/// each.
 /// ERRORS: the input cannot be read; a message is damaged (with its offset).
 Expected<XspaceHeader> read_xspace(ByteInput& input, const std::string& name,
                                    const TakeXspace& take, RecordCounts& counts,

@@ -26,7 +26,7 @@ std::vector<int> last_created_first(const Workload& workload);
 
 /// Returns the sizes and types of the gradients whose indices are in `order`, in this order.
 std::vector<BucketGradient> gradients_in(const std::vector<int>& order, const Workload& workload);
-/// Makes one bucket from each list in `buckets`, which contains positions in `order`. In a bucket,
+/// Makes one bucket from each list in `buckets`. A list contains positions in `order`. In a bucket,
 /// gradients follow each other without gaps.
 std::vector<Bucket> side_by_side(const std::vector<int>& order,
                                  const std::vector<std::vector<int>>& buckets,

@@ -20,14 +20,14 @@ struct ProgramSetting {
   /// framework can only approximate the simulated packs.
   bool as_simulated = false;
   std::string remark;  ///< one sentence about the setting; may be empty
-  /// Overrides of the scenario, such as "strategy.num_packs=2". With these overrides, the scenario
-  /// simulates the program with this setting. An override with an empty value removes its field.
-  /// `readings` has one list for each interpretation, if releases of the framework interpret the
-  /// setting differently. An empty list leaves the scenario unchanged.
+  /// Overrides of the scenario, such as "strategy.num_packs=2". The scenario with these overrides
+  /// describes the program that uses this setting. An override with an empty value removes its
+  /// field. `readings` has one list for each interpretation, if releases of the framework interpret
+  /// the setting differently. An empty list leaves the scenario unchanged.
   std::vector<std::vector<std::string>> readings = {{}};
 };
 
-/// A strategy, with the workload and the plan to which it was applied.
+/// A strategy and a workload, and the plan that was made from them.
 struct Planned {
   const Workload& workload;
   const Strategy& strategy;

@@ -52,10 +52,10 @@ class StepSpans : public NullSink {
   /// with the most computation on the critical path.
   /// REQUIRES: complete().
   [[nodiscard]] std::pair<std::int32_t, std::string> device() const;
-  /// Returns the times of the tasks that ran on device(). Spans are matched with tasks by label.
-  /// Spans with the same label are matched with the tasks that have this label in the order of
-  /// their start. For a task of an exchange, `communicator` returns the communicator's name in the
-  /// critical path.
+  /// Returns the times of the tasks that ran on device(). Spans are matched with tasks by label. If
+  /// several spans have the same label, they are matched, in the order of their start times, with
+  /// the tasks that have this label. For a task of an exchange, `communicator` returns the
+  /// communicator's name in the critical path.
   /// REQUIRES: complete(); `program` is the program of this device.
   [[nodiscard]] TaskTimes task_times(
       const Program& program, const std::function<std::string(const Task&)>& communicator) const;

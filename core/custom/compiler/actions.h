@@ -14,8 +14,8 @@ struct CompiledAction {
   std::uint32_t like_uses = 0;  ///< bit mask of the variable slots (values.h) on which sizes depend
 };
 
-/// Compiles the statements each of which becomes one step: send, receive, reduce, copy, add and
-/// multicast.
+/// Compiles the statements send, receive, reduce, copy, add and multicast. Each of these statements
+/// becomes one step.
 class ActionCompiler : public CompilerPart {
  public:
   ActionCompiler(Compilation& shared, ExpressionCompiler& expressions, SymmetryCheck& symmetry,

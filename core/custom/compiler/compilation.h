@@ -1,8 +1,8 @@
 #pragma once
 
 // The state that all parts of the compiler share: the text, the program that is being built, and
-// the values of its expressions. Each part of the compiler is a class of its own, and each class
-// depends only on those above it:
+// the values of its expressions. Each part of the compiler is a class of its own, and depends only
+// on the classes above it in this list:
 //
 //     ExpressionCompiler   names, operators and functions become nodes of ValueTrees
 //     SymmetryCheck        finds out whether all workers execute the same steps

@@ -31,8 +31,8 @@ class ExpressionCompiler : public CompilerPart {
   int evaluate(ExpressionId id);
   /// Returns the node of an operation on nodes.
   int apply(ValueOp op, std::vector<int> operands, Position at);
-  /// Returns the value of an expression, which must be from `least` to `most` and the same on every
-  /// rank.
+  /// Returns the value of an expression. The value must be from `least` to `most`, and the same on
+  /// every rank. `what` is the name of the value in messages.
   std::int64_t number(ExpressionId id, const char* what, std::int64_t least, std::int64_t most);
 
  private:
@@ -56,7 +56,8 @@ class ExpressionCompiler : public CompilerPart {
                                  ///< are not visible in the function that is being compiled
   std::size_t hidden_to_ = 0;
   int calls_ = 0;  ///< number of function calls around the current expression
-  int terms_ = 0;  ///< number of terms so far, with functions counted at each of their calls
+  int terms_ = 0;  ///< number of terms compiled so far; the terms of a function are counted at each
+                   ///< call
 };
 
 }  // namespace tutti::core::custom

@@ -7,9 +7,9 @@
 
 namespace tutti::core::custom {
 
-constexpr std::int64_t kMaxSteps = 1'000'000'000;  ///< steps of one rank
-/// The largest upper bound on a number of steps. Larger bounds are replaced by it, so that sums and
-/// products of bounds do not overflow.
+constexpr std::int64_t kMaxSteps = 1'000'000'000;  ///< maximum number of steps of one rank
+/// The largest upper bound on a number of steps. Larger bounds are replaced by this value, so that
+/// sums and products of bounds do not overflow.
 constexpr std::int64_t kMaxBound = std::int64_t{1} << 40;
 
 /// Returns `value`, but at most kMaxBound.

@@ -15,10 +15,11 @@ class WaitCompiler : public CompilerPart {
                LaneFamilies& lanes)
       : CompilerPart(shared), expressions_(expressions), symmetry_(symmetry), lanes_(lanes) {}
 
-  /// Returns the index of the wait in Program::waits. Its mark is not known yet.
+  /// Compiles a wait and returns its index in Program::waits. resolve() finds the mark of the wait
+  /// later.
   int compile(const WaitText& text);
-  /// Finds the mark or the lane of each wait. A wait may precede its mark in the text, so this is
-  /// called after all lanes have been compiled.
+  /// Finds the mark or the lane of each wait. A wait may precede its mark in the text, so resolve()
+  /// is called after all lanes have been compiled.
   void resolve();
 
  private:

@@ -13,9 +13,9 @@
 
 namespace tutti::core::custom {
 
-/// The state of an execution of the plan's operations without data, and functions by which its
-/// thread blocks append instructions to lanes. The derived classes Synchronization and Transfers
-/// add the operations of the plan.
+/// Executes the operations of a plan without data: stores the state of all thread blocks, and
+/// provides functions by which thread blocks append instructions to lanes. The derived classes
+/// Synchronization and Transfers add the operations of the plan.
 class BlockExecution : public LaneBuilder {
  protected:
   BlockExecution(const Plan& plan, std::int64_t chunk, std::int64_t shift)
@@ -87,8 +87,8 @@ class BlockExecution : public LaneBuilder {
   /// Moves the thread block to its next operation.
   static void advance(Block& block);
 
-  /// Adds messages to those that a thread block knows to have been sent. The thread block also
-  /// waits for the arrival of those messages that go to its own rank.
+  /// Adds messages to the messages that a thread block knows to have been sent. The thread block
+  /// also waits for the arrival of those messages that go to its own rank.
   void learn(Block& block, const Knowledge& more);
   static std::shared_ptr<const Knowledge> knowledge(Block& block);
 
@@ -99,8 +99,8 @@ class BlockExecution : public LaneBuilder {
   /// which the other rank receives the data.
   InstructionId write(Block& block, const Range& source, Rank rank, const Range& target,
                       bool fused);
-  /// The proxy thread of a port channel sends the data after the thread block has requested the
-  /// send.
+  /// Does the same as write(), but over a port channel: the thread block requests the send, and the
+  /// proxy thread of the channel then sends the data.
   InstructionId write_by_proxy(Block& block, Proxy& proxy, const Range& source, Rank rank,
                                const Range& target);
 

@@ -48,8 +48,8 @@ class ExportLayout {
   std::set<std::pair<LaneEnd, LaneEnd>> receivers;  ///< pairs of sending lane and receiving lane
   std::map<std::pair<LaneEnd, LaneEnd>, int> channels;
   std::map<std::pair<LaneEnd, LaneEnd>, std::vector<Landing>> landings;
-  /// The semaphore that each step acquires, and the semaphores that are released after it. Only
-  /// steps that acquire or release semaphores have entries.
+  /// The semaphore that each step acquires, and the semaphores that are released after each step.
+  /// Only steps that acquire or release semaphores have entries.
   std::map<std::pair<LaneEnd, std::int64_t>, int> acquires;
   std::map<std::pair<LaneEnd, std::int64_t>, std::vector<int>> releases;
   std::vector<int> semaphore_counts;  ///< number of semaphores of each rank

@@ -1,10 +1,10 @@
 #pragma once
 
 // A thread block's knowledge of messages has two counts for each inbox, which is a lane that
-// receives the messages of one sender (lanes.h). `known` is the number of messages of which the
-// thread block knows that they have been sent; signals, barriers and semaphores pass this count on
-// to other thread blocks. `landed` is the number of messages that are certain to have arrived
-// before the thread block's next step.
+// receives the messages of one sender (lanes.h). `known` is the number of messages that the thread
+// block knows to have been sent; signals, barriers and semaphores pass this number on to other
+// thread blocks. `landed` is the number of messages that are certain to have arrived before the
+// thread block's next step.
 
 #include <algorithm>
 #include <map>

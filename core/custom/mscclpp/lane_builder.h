@@ -8,8 +8,8 @@
 
 namespace tutti::core::custom {
 
-/// Builds the lanes: appends instructions, and makes a lane for each pair of a sending lane and a
-/// receiving rank when it is first used.
+/// Builds the lanes: appends instructions, and makes a receiving lane for each pair of a sending
+/// lane and a receiving rank when this pair is first used.
 class LaneBuilder {
  protected:
   PlanLane& lane(int number) { return made_.lanes[number]; }

@@ -41,8 +41,8 @@ enum class PlanMemory : std::uint8_t { kInput, kOutput, kScratch };
 /// Chunks `index` … `index + size - 1` of a buffer.
 struct PlanPlace {
   PlanMemory memory = PlanMemory::kInput;
-  Rank rank = -1;    ///< rank that has the buffer; -1: the rank that executes the operation, or all
-                     ///< ranks of `channel`
+  Rank rank = -1;    ///< rank that has the buffer; -1: the rank that executes the operation or, if
+                     ///< `channel` is not -1, all ranks of the channel
   int channel = -1;  ///< the switch channel, as an index into PlanGpu::switches; -1: none
   std::int64_t index = 0;
   std::int64_t size = 0;

@@ -10,7 +10,7 @@ class ExpressionParser : public TokenReader {
  protected:
   using TokenReader::TokenReader;
 
-  /// Returns -1 after a syntax error.
+  /// Parses an expression. Returns -1 after a syntax error.
   ExpressionId parse_expression();
 
  private:

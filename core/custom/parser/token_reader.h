@@ -54,8 +54,8 @@ class TokenReader {
     problems_.add({code}, {syntax_.file, at.line, at.column}, format, std::forward<Args>(args)...);
   }
 
-  /// Reports a syntax error, unless the current item already has one. The caller skips the rest of
-  /// the item (recover()).
+  /// Reports a syntax error, unless the current item (a header item or a statement) already has
+  /// one. The caller skips the rest of the item (recover()).
   void fail(const std::string& expected);
   void expect(std::string_view text);
   /// Goes to the end of the text after an error from which the parser cannot recover.
@@ -78,7 +78,8 @@ class TokenReader {
   }
 
   std::string parse_name(const std::string& what);
-  /// Parses a new name, which this statement defines.
+  /// Parses a name that the text defines, such as the name of a lane or of a loop variable. Reports
+  /// a problem if the name is a reserved word. `what` describes the name in error messages.
   std::string parse_new_name(const std::string& what);
 
   Problems& problems_;

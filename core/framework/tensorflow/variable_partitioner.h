@@ -17,7 +17,7 @@ namespace tutti::core {
 // Each part is a separate variable on a server.
 
 /// The rule of fixed_size_partitioner and FixedShardsPartitioner: every variable has the same
-/// number of parts, except variables with fewer elements along the axis.
+/// number of parts, except variables that have fewer elements than this number along the axis.
 struct FixedSize {
   std::int64_t num_shards = 1;
   bool operator==(const FixedSize&) const = default;
@@ -52,7 +52,7 @@ std::string describe_for_tensorflow_2(const VariablePartitioner& partitioner);
 
 /// Returns the number of parts into which a variable is divided. Scalars and variables without
 /// elements have one part.
-/// REQUIRES: other variables have a dimension `axis`.
+/// REQUIRES: all variables except scalars and variables without elements have a dimension `axis`.
 /// SOURCE: tensorflow/python/ops/partitioned_variables.py;
 /// tensorflow/python/distribute/sharded_variable.py.
 std::int64_t parts_of(const VariablePartitioner& partitioner, const Variable& variable);
