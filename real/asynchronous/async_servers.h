@@ -46,8 +46,8 @@ class AsyncServers {
   /// Fills the buffers of the training steps first … first + count - 1, and opens the collectives
   /// of these steps.
   void prepare(std::int32_t first, std::int32_t count, Collectives& collectives);
-  /// Starts the CPU's part in all collectives that begin with a message from a peer: requests and
-  /// pushes that the CPU receives, and reads that the CPU only forwards.
+  /// Starts the CPU's part in all collectives in which the CPU first waits for a message: requests
+  /// and pushes that a server receives, and data that the CPU only forwards.
   void begin(Collectives& collectives);
   void close(Collectives& collectives);
 
@@ -81,8 +81,8 @@ class AsyncServers {
     std::int64_t group = 0;
     /// The collective, with its ranks converted to ranks of the cluster.
     core::Collective collective;
-    core::Contract contract;  ///< the required result of the collective (core::Contract), with the
-                              ///< ranks of the group
+    core::Contract contract;        ///< the required result of the collective (core::Contract); its
+                                    ///< ranks are ranks of the group
     std::vector<core::Rank> ranks;  ///< the collective's ranks in this process
     /// `asks` is the rank that requests a read, and `root` is the rank that holds the variable; -1
     /// if there is no such rank.

@@ -20,8 +20,8 @@ struct Gathering {
   std::string secret;
   /// The settings of TLS of the run; null: no TLS.
   std::shared_ptr<const TlsContext> tls{};
-  /// Addresses at which workers may ask to be reached by other workers, in addition to the address
-  /// from which they join.
+  /// Networks in which workers may listen for other workers (--worker-network). A worker may always
+  /// listen at the address from which it joins.
   std::vector<Subnet> worker_networks{};
   enum class Spawn {
     kAll,    ///< the coordinator starts every worker as a process
@@ -43,8 +43,8 @@ struct Gathering {
   bool come_again = false;
 };
 
-/// Waits until all workers of a run have joined. Workers that this process has started have numbers
-/// from the start. A worker that was started elsewhere gets the number that it requests, or the
+/// Waits until all workers of a run have joined. Workers that this process has started already
+/// have numbers. A worker that was started elsewhere gets the number that it requests, or the
 /// lowest free number. Unauthenticated peers are rejected, and do not delay the workers. ERRORS: a
 /// worker did not join in time, ended, or has a different version of Tutti; the run was cancelled.
 core::Expected<void> gather(WorkerSet& worker_set, Children& children, const Gathering& gathering,

@@ -15,8 +15,8 @@ namespace tutti::real {
 struct TcpExecutorOptions {
   std::string program;  ///< path of the tutti program, which is started as worker
   bool verify = true;
-  /// The run fails if it makes no progress for this time, or if a worker sends no message for this
-  /// time (but at least three seconds).
+  /// The run fails after this time without progress. The run also fails if a worker sends no
+  /// message for this time, or for three seconds if this time is shorter.
   double timeout_seconds = 60;
   /// Returns the factor by which emulated links and devices are slower than those in the scenario.
   /// If this function is empty, nothing is emulated, and the machines run at full speed.
@@ -33,8 +33,8 @@ struct TcpExecutorOptions {
   /// The record of the pack then has the start of the first timed iteration (first_start) and the
   /// end of the last timed iteration. REQUIRES: the scenario has one step.
   std::optional<LoopOptions> loop{};
-  /// Returns the free memory of this machine for workers that are started on it. If this function
-  /// is empty, the free memory is unknown.
+  /// Returns the free memory of the machine on which this process runs, for the workers that this
+  /// process starts. If this function is empty, the free memory is unknown.
   FreeMemory free_memory{};
   /// Prints a warning before the run starts; empty: there are no warnings.
   std::function<void(const std::string&)> warn{};
@@ -43,9 +43,10 @@ struct TcpExecutorOptions {
 /// Executes a scenario on real machines: one process per worker, on this machine or on other
 /// machines. Messages between workers travel over TCP, shared memory or NCCL. If
 /// TcpExecutorOptions::verify is true, every element of every result is checked. Computation is
-/// replayed for its duration in the scenario: as a wait, on a busy core, or on GPUs as a kernel.
-/// Each batch of training steps begins at the same time on all workers. The time between batches,
-/// which is spent on new inputs and on comparing results, is not recorded.
+/// only replayed: for the duration that the scenario determines, a replica waits, keeps a core
+/// busy, or runs a kernel on its GPU. Each batch of training steps begins at the same time on all
+/// workers. The time between batches, which is spent on new inputs and on comparing results, is not
+/// recorded.
 class TcpExecutor : public core::Executor {
  public:
   explicit TcpExecutor(TcpExecutorOptions options);

@@ -13,9 +13,9 @@
 
 namespace tutti::real {
 
-/// Limits on a worker's messages that arrive before the coordinator expects them, and are stored
-/// until then. A worker that exceeds a limit counts as failed, so that no worker can exhaust the
-/// coordinator's memory.
+/// Limits on the messages of a worker that arrive before the coordinator expects them. The
+/// coordinator stores these messages until it needs them. A worker that exceeds a limit counts as
+/// failed, so that no worker can exhaust the coordinator's memory.
 struct InboxLimit {
   std::size_t messages = 4;
   /// The maximum size in bytes of one message, and of all unread messages of a worker together.

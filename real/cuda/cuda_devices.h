@@ -66,8 +66,8 @@ class CudaDevices : public Devices {
   /// Returns the rank's cudaStream_t for work of other libraries; null if a device has failed, or
   /// if the rank is on the host.
   [[nodiscard]] void* outside_stream(core::Rank rank);
-  /// Arranges that WorkListener::worked(ticket) is called when all work that is on
-  /// outside_stream(rank) at this time is done.
+  /// Arranges that WorkListener::worked(ticket) is called when all work that was put on
+  /// outside_stream(rank) before this call is done.
   void mark(core::Rank rank, Ticket ticket);
   /// Converts a time of the rank's GPU to this process's clock, with an error of at most a few
   /// microseconds. A call may wait for the GPU, because the clocks have to be aligned from time to

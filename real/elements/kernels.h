@@ -8,8 +8,8 @@
 
 namespace tutti::real {
 
-/// The loops that were compiled for one instruction set, indexed by operation and data type. Entry
-/// 0 is unused, because the values of core::DataType begin at 1.
+/// Loops over elements, compiled for one instruction set and indexed by operation and data type.
+/// Entry 0 is unused, because the values of core::DataType begin at 1.
 struct Kernels {
   using Combine = void (*)(void* target, const void* a, const void* b, std::int64_t count);
   using Scale = void (*)(void* target, std::int64_t count, double factor);

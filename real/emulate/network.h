@@ -17,8 +17,8 @@
 namespace tutti::real {
 
 /// Delays real messages so that they travel at the speed of the scenario's links. This class wraps
-/// a real transport. The interpreter uses this class as its transport, and the real transport
-/// delivers messages to this class as its receiver.
+/// a real transport. The interpreter (real/interpreter) uses this class as its transport, and the
+/// real transport delivers messages to this class as its receiver.
 ///
 /// Every link belongs to one worker, whose process keeps the link's state. A link serves messages
 /// in order of arrival, with cut-through switching (model `fifo` of the simulator,
@@ -27,15 +27,17 @@ namespace tutti::real {
 /// which the message's head and tail arrive at the receiver's first link. In the receiver's
 /// process, the message passes the receiver's links. The interpreter gets the whole message at the
 /// later of two times: when its tail would have left the last emulated link, and when the message
-/// has actually arrived. A message that reports a free slot (receive buffer of a connection) also
-/// has a stamp. Stamps are times of the monotonic clock, since all processes run on one machine.
+/// has actually arrived. A message that reports a free slot (part of the receive buffer of a
+/// connection) also has a stamp. Stamps are times of the monotonic clock, since all processes run
+/// on one machine.
 ///
 /// Messages from peers are checked against the schedules (Traffic), and their stamps are checked
 /// against the clock. No stamp can be earlier than the construction of this network, since a step
 /// begins only when all workers are ready. No stamp can be further in the future than the time that
 /// the links need for all bytes of two training steps. (Two steps are sufficient, because a rank
 /// that begins step n has received messages of step n - 2 from all other ranks.) Stamps outside
-/// these bounds are rejected, because later stamps would only make workers wait.
+/// these bounds are rejected, so that a peer with wrong stamps cannot make this worker wait for an
+/// arbitrary time.
 class EmulatedNetwork : public Transport, private Receiver {
  public:
   /// `below`: the real transport. REQUIRES: all arguments outlive this object; `below` has no other

@@ -17,7 +17,7 @@ class Traffic {
   struct Connection {
     std::int64_t messages = 0;
     std::int64_t most_bytes = 0;  ///< maximum size of a message, in bytes
-    int slots = 0;  ///< number of slots (receive buffers); core::kUnlimitedCredits: no limit
+    int slots = 0;  ///< number of slots of the receive buffer; core::kUnlimitedCredits: no limit
   };
 
   /// Cost: visits every schedule step of every rank. REQUIRES: no step is an in-switch reduction.
@@ -29,8 +29,8 @@ class Traffic {
   /// depend on the training step in `channel`.
   [[nodiscard]] const Connection* find(const Channel& channel) const;
   /// Returns the total time that all messages of a training step occupy the hops of their routes.
-  /// No message of the step can wait longer than this total time for its links. The result exceeds
-  /// kHorizon at most slightly.
+  /// No message of the step can wait longer than this total time for its links. The result is at
+  /// most slightly larger than core::kHorizon.
   [[nodiscard]] core::Time one_after_the_other() const { return in_turn_; }
 
  private:

@@ -16,7 +16,8 @@ struct ChannelDone {
   CollectiveTag collective;
   core::Rank rank = 0;
   std::int32_t channel = 0;
-  /// 1 for the broadcast inside a worker that ends the collective; 0 for any other operation.
+  /// 1 if the operation is the broadcast inside a worker that completes a two-level all-reduce; 0
+  /// for any other operation.
   std::int32_t part = 0;
   Transport::Clock::time_point start, end;
 };

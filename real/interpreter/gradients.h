@@ -19,8 +19,8 @@ Operation operation_of(core::Reduction reduction);
 Reduced reduced_of(core::Reduction reduction, const core::Collective& collective,
                    std::uint64_t key);
 
-/// Returns true if the CPU with rank `host` has its own data in the collective, because it stores
-/// the pack's variables or sends data to a server.
+/// Returns true if the CPU with rank `host` has its own data in the collective, because the CPU
+/// stores the pack's variables or sends data to a server.
 bool host_holds_data(const core::Collective& collective, core::Rank host);
 
 /// The buffers for the packs on one worker: on its replicas, and on its CPU if the CPU stores
@@ -37,8 +37,8 @@ class Gradients {
 
   /// Fills the buffers with the inputs of the training steps first … first + count - 1.
   void fill(std::int32_t first, std::int32_t count);
-  /// Returns the buffer of a pack. `replica`: an index among this worker's replicas; the number of
-  /// replicas denotes the CPU. Returns null if the CPU has no buffer.
+  /// Returns the buffer of a pack. `replica`: an index among this worker's replicas, or the number
+  /// of replicas for the buffer on the CPU. Returns null if the CPU has no buffer.
   /// REQUIRES: fill() has filled `step`.
   [[nodiscard]] std::byte* data(std::int32_t step, std::size_t pack, std::size_t replica) const {
     if (gives_back(pack, replica))

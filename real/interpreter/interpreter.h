@@ -22,7 +22,8 @@ struct StepDone {
   std::int64_t index = 0;
   core::Step step;
   Transport::Clock::time_point start;  ///< the time at which the lane began the step
-  /// The time at which the awaited event began; equals `start` if the step did not wait.
+  /// The time at which the step stopped waiting: the awaited message began to move, or the awaited
+  /// slot or lane was ready. Equals `start` if the step did not wait.
   Transport::Clock::time_point wait;
   Transport::Clock::time_point end;  ///< when the lane continued
   core::Rank peer = -1;  ///< for a receive: the rank that sent the message; otherwise -1
@@ -41,8 +42,8 @@ class InterpreterListener : public CollectiveListener {
 /// The pieces of a message are moved and reduced as soon as they arrive. A fused step, which
 /// receives and sends the same message, also forwards each piece immediately, so that all ranks of
 /// a chain work on one message at the same time. If the receiver of the forwarded message has no
-/// free slot (receive buffer), the step first receives the whole message, and sends it when a slot
-/// becomes free.
+/// free slot (part of its receive buffer), the step first receives the whole message, and sends it
+/// when a slot becomes free.
 ///
 /// While the data of a step is being sent, the lane continues with later steps, as long as these do
 /// not write to the data that is being sent. The lane can therefore receive messages that would

@@ -11,10 +11,10 @@ namespace tutti::real {
 /// values.
 struct Interpreter::Known {
   core::Step step;
-  core::Rank from = -1;  ///< the rank that sends to the step; -1 if the step does not receive
+  core::Rank from = -1;  ///< the rank from which the step receives; -1 if the step does not receive
   core::Rank to = -1;    ///< the rank to which the step sends; -1 if the step does not send
-  int credits = core::kUnlimitedCredits;  ///< the number of slots (receive buffers) of the
-                                          ///< connection to the receiver
+  int credits = core::kUnlimitedCredits;  ///< the number of slots of the connection to
+                                          ///< the receiver
 };
 
 /// A message that the lane is receiving.
@@ -32,7 +32,7 @@ struct Interpreter::Connection {
   Fifo<Inbound> messages;  ///< messages that are not completely processed, oldest first
   std::int64_t begun =
       0;  ///< the number of messages of which at least one piece has arrived so far
-  /// Piece::message of the message whose piece arrived last.
+  /// The message number (Piece::message) of the piece that arrived last.
   std::uint32_t number = 0;
 };
 
@@ -158,9 +158,8 @@ struct Interpreter::Instance {
   std::vector<Local> ranks;  ///< the ranks of this process, in the order of open()
   /// For each rank, its index in `ranks`; -1 for ranks of other processes.
   std::vector<std::int32_t> places;
-  std::map<Channel, std::int32_t>
-      slots_used;  ///< for each outgoing connection with a limited number of slots (receive
-                   ///< buffers), the number of slots in use
+  std::map<Channel, std::int32_t> slots_used;  ///< for each outgoing connection with a limited
+                                               ///< number of slots, the number of slots in use
   std::map<Channel, Lane*> waiting_for_slot;
 };
 

@@ -29,17 +29,20 @@ class Connection {
   [[nodiscard]] bool encrypted() const { return tls_ != nullptr; }
 
   /// Like ::send() and ::recv(), but without waiting. Returns the number of bytes; 0 if the other
-  /// end has closed the connection (receive only); or -1 with errno. With TLS, a send that was not
-  /// accepted (EAGAIN) must be repeated with the same bytes.
+  /// end has closed the connection (receive only); or -1 after an error, which is in errno. With
+  /// TLS, a send that was not accepted (EAGAIN) must be repeated with the same bytes.
   ssize_t send(const void* bytes, std::size_t size);
   ssize_t receive(void* bytes, std::size_t size);
-  /// Returns true if bytes can be received although the socket may have none.
+  /// Returns true if TLS has decrypted bytes that receive() has not returned yet. The socket need
+  /// not be readable in this case.
   [[nodiscard]] bool has_unread() const { return tls_ && tls_->has_unread(); }
   /// Closes the sending direction. The other end still receives the data that was sent before.
   void end_sending();
-  /// Gives TLS away, if there is any. The socket must outlive the returned object.
+  /// Transfers ownership of the TLS state to the caller; null if the connection has no TLS. The
+  /// socket must outlive the returned object.
   std::unique_ptr<Tls> release_tls() { return std::move(tls_); }
-  /// Gives the socket away. REQUIRES: the connection has no TLS, or release_tls() was called.
+  /// Transfers ownership of the socket to the caller. REQUIRES: the connection has no TLS, or
+  /// release_tls() was called.
   int release();
 
  private:

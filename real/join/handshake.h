@@ -60,7 +60,8 @@ struct Introduction {
 };
 
 /// Derives the keys of a connection. `key`: RunSecret::key(). `transcript`: all bytes of the
-/// connection's handshake, in order. `joins`: true at the end that connected.
+/// connection's handshake, in order. `joins`: true for the end that opened the connection (the
+/// joiner); false for the listener.
 SessionKeys session_keys(std::string_view key, std::string_view transcript, bool joins);
 
 /// One end of a handshake. The handshake is a state machine that processes received bytes. The
@@ -81,12 +82,12 @@ class Handshake {
     kTlsFailed,    ///< the handshake succeeded, but TLS did not (only Reception has this result)
   };
 
-  /// Creates the end that connects. If `run` is given, the listener must belong to that run.
-  /// (Workers get the run's id from the coordinator.)
+  /// Creates the joiner, that is, the end that opens the connection. If `run` is given, the
+  /// listener must belong to that run. (Workers get the run's id from the coordinator.)
   static Handshake join(const RunSecret& secret, Introduction self, const Nonce& nonce,
                         std::optional<RunId> run = {});
-  /// Creates the end that listens. `self.joiner` is ignored. The handshake fails if the joiner does
-  /// not intend to reach `self.listener`.
+  /// Creates the listener, that is, the end that accepts the connection. `self.joiner` is ignored.
+  /// The handshake fails if the joiner does not intend to reach `self.listener`.
   static Handshake listen(const RunSecret& secret, Introduction self, const Nonce& nonce,
                           const RunId& run);
 

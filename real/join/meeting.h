@@ -26,7 +26,7 @@ struct CoordinatorFound {
   Connection connection;
   Appointment appointment;
   RunId run{};
-  RunSecret secret;  ///< the secret of the appointment, with the key of `run`
+  RunSecret secret;  ///< the appointment's secret, which has cached the key for `run`
 };
 
 /// Connects to the coordinator. Repeats failed attempts until time `until`, since the coordinator
@@ -56,10 +56,10 @@ struct PeerConnectionOptions {
 
 /// Makes `streams` connections to every other worker. This worker connects to workers with lower
 /// numbers, and accepts connections of those with higher numbers. `idle` is called regularly, and
-/// whenever the connection to the coordinator has data to read. This function returns the error
-/// that `idle` returns. Returns the connections by worker, and for each worker by stream. A stream
-/// has the same number at both ends. The entries for this worker itself are empty. ERRORS: this
-/// process could not reach a worker; a worker did not connect.
+/// whenever the connection to the coordinator has data to read. If `idle` returns an error, this
+/// function returns this error. Entry w · streams + i of the result is connection i to worker w;
+/// connection i has the same number at both ends. The entries for this worker itself are empty.
+/// ERRORS: this process could not reach a worker; a worker did not connect.
 core::Expected<std::vector<Connection>> connect_peers(
     const PeerConnectionOptions& meeting, const Listener& listener,
     const std::function<core::Expected<void>()>& idle);

@@ -92,8 +92,9 @@ class Reception {
   [[nodiscard]] TlsMode mode() const {
     return options_.tls ? options_.tls->mode() : TlsMode::kNone;
   }
-  /// A connection on which this end has refused TLS. The other end receives the reason only if this
-  /// end does not close the socket while data arrives, since TCP would then discard the reason.
+  /// A connection on which this end has refused TLS. This end keeps the socket open for a short
+  /// time and discards arriving data. If it closed the socket while data arrives, TCP would reset
+  /// the connection, and the other end might not receive the reason.
   struct Refused {
     Socket socket;
     Clock::time_point until;

@@ -9,9 +9,9 @@
 namespace tutti::real {
 
 /// A file through which processes that were started together find the coordinator, if the launcher
-/// does not provide its address. Rank 0 writes its address and the run's secret to the file, and
-/// the other ranks read it. Only the owner may access the file; a file of another owner, or with
-/// wider permissions, is ignored.
+/// does not provide the coordinator's address. Rank 0 writes its address and the run's secret to
+/// the file, and the other ranks read the file. Only the owner may access the file; a file of
+/// another owner, or with wider permissions, is ignored.
 class RendezvousFile {
  public:
   explicit RendezvousFile(std::string path) : path_(std::move(path)) {}
@@ -22,7 +22,7 @@ class RendezvousFile {
   /// Returns the address and secret in the file; nullopt if there is no file, or if the file is
   /// ignored.
   [[nodiscard]] std::optional<Appointment> read() const;
-  /// Writes the file. ERRORS: it cannot be written.
+  /// Writes the file. ERRORS: the file cannot be written.
   core::Expected<void> write(const Appointment& appointment);
   /// Removes the file if this object wrote it.
   void remove();

@@ -4,8 +4,8 @@
 
 namespace tutti::real {
 
-/// The keys of one connection, which its handshake has derived. Both ends have the same keys, with
-/// the two directions exchanged.
+/// The keys of one connection, which its handshake has derived. Both ends have the same keys:
+/// the keys with which one end sends are the keys with which the other end receives.
 struct SessionKeys {
   Sha256 send{}, receive{};                  ///< authenticate control messages (real/wire/frame.h)
   Sha256 send_data{}, receive_data{};        ///< authenticate messages between workers

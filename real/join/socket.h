@@ -67,8 +67,8 @@ bool is_every_address(const std::string& host);
 /// A listening socket whose accept() does not block.
 class Listener {
  public:
-  /// Listens at an address. If the port is 0, the system chooses the port. ERRORS: this machine
-  /// does not have the host's address; the port is in use.
+  /// Listens at an address. If the port is 0, the system chooses the port. ERRORS: the address is
+  /// not an address of this machine; the port is in use.
   static core::Expected<Listener> open(const Address& at);
 
   /// Returns the address, with the port that the system chose.

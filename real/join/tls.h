@@ -48,8 +48,8 @@ class TlsContext {
 /// handshake. Any thread may call write() and read().
 class Tls {
  public:
-  /// `joiner`: true at the end that connected. REQUIRES: the socket stays open while this object is
-  /// used.
+  /// `joiner`: true for the end that opened the connection. REQUIRES: the socket stays open while
+  /// this object is used.
   Tls(std::shared_ptr<const TlsContext> context, int socket, bool joiner, const SessionKeys& keys);
   Tls(const Tls&) = delete;
   Tls& operator=(const Tls&) = delete;
@@ -69,7 +69,8 @@ class Tls {
   /// must be repeated with the same bytes.
   ssize_t write(const void* bytes, std::size_t size);
   ssize_t read(void* bytes, std::size_t size);
-  /// Returns true if decrypted bytes can be read although the socket may have none.
+  /// Returns true if TLS has decrypted bytes that read() has not returned yet. The socket need not
+  /// be readable in this case.
   [[nodiscard]] bool has_unread() const;
   /// Signals to the other end that no more data follows.
   void end_sending();

@@ -41,7 +41,7 @@ core::Expected<void*> load_module(const std::string& name, const char* entry,
   if (symbol) return symbol;
   return tl::make_unexpected(Error::request(
       {core::ProblemCode::kWrongType, "--backend"},
-      fmt::format("{}: {} is not a module of Tutti (it has no {})", what, file, entry)));
+      fmt::format("{}: {} is not a module of Tutti (it does not export {})", what, file, entry)));
 }
 
 }  // namespace tutti::real

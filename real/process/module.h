@@ -32,7 +32,7 @@ core::Expected<const Api*> load_api(const std::string& name, const char* entry,
   return tl::make_unexpected(core::Error::request(
       {core::ProblemCode::kConflict, "--backend"},
       fmt::format("{}: {}/lib{}.so is from another version of Tutti (interface {} instead of {}); "
-                  "build both together",
+                  "build the program and the module together",
                   what, module_folder(), name, api ? api->interface_number : 0, interface_number)));
 }
 

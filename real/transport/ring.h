@@ -78,8 +78,8 @@ class RingWriter {
   /// invalid.
   /// REQUIRES: the payload is not longer than RingMemory::payload_bytes.
   std::byte* reserve(const Header& header);
-  /// Makes the message for which space was reserved last visible to the reader. REQUIRES: the
-  /// message's payload is written.
+  /// Publishes the message for which space was reserved last: from now on, the reader can see the
+  /// message. REQUIRES: the message's payload is written.
   void publish(const Header& header);
   /// Sets whether the reader has to wake the writer after taking a message.
   void wait_for_room(bool waits) {

@@ -46,8 +46,8 @@ class SharedMemory {
   /// Maps a range of the memory. ERRORS: no address space is left. REQUIRES for this and the
   /// following function: `offset` and `bytes` are multiples of the page size.
   core::Expected<Mapping> map(std::size_t offset, std::size_t bytes) const;
-  /// Maps the same bytes twice in succession. Every range of a ring that is mapped twice is
-  /// contiguous in the address space.
+  /// Maps the same bytes twice in succession. If a ring is mapped in this way, every range of the
+  /// ring is contiguous in the address space, even a range that continues at the start of the ring.
   core::Expected<Mapping> map_twice(std::size_t offset, std::size_t bytes,
                                     Touch touch = Touch::kLater) const;
 

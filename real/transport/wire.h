@@ -12,7 +12,7 @@ namespace tutti::real {
 
 /// The header of every message between two workers. Little-endian, with fixed offsets:
 ///
-///     offset  0  u8   kind: 1 for a piece of a message, 2 for a report of a free slot (buffer)
+///     offset  0  u8   kind: 1 for a piece of a message, 2 for a report of a free slot
 ///             1  u24  number of the message
 ///             4  u32  training step       8  u32  pack
 ///            12  i32  from rank          16  i32  from lane

@@ -16,9 +16,9 @@ const core::ProblemKind& kind_of(const core::Error& error);
 
 void write_failure(const core::Error& error, proto::Failure& failure);
 
-/// Converts a failure that the other end of the connection reported to an error. An unknown code is
-/// converted to `invalid`. A negative worker means that no worker is at fault. The function
-/// peer_text() makes the error's text safe to print.
+/// Returns the error that a Failure message from the other end of the connection reports. An
+/// unknown code becomes `invalid`. A negative worker means that no worker is at fault. The error's
+/// text is converted by peer_text(), so that it is safe to print.
 core::Error error_of(const proto::Failure& failure);
 
 }  // namespace tutti::real

@@ -7,7 +7,7 @@ namespace tutti::real {
 /// The version of the protocol between processes. Increase this number with every incompatible
 /// change that the message schema does not show: a change of the handshake, of frames, of headers
 /// between workers, of rings in shared memory, or of the order of messages.
-/// tests/real/protocol_test.cpp has the bytes of the current version.
+/// tests/real/protocol_test.cpp compares messages with their bytes in the current version.
 inline constexpr int kProtocolNumber = 3;
 
 /// Returns a text such as "0.1.0+1-5f3a09c1": the release, then kProtocolNumber, then a digest of

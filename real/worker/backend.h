@@ -52,9 +52,10 @@ core::Expected<std::unique_ptr<Devices>> make_devices(const BackendOptions& opti
 bool needs_nccl_id(Backend backend, const core::Scenario& scenario);
 core::Expected<std::string> make_nccl_id();
 
-/// Returns a function that creates the Collectives of one worker; empty if the interpreter executes
-/// the collectives. If workers share a communicator, waits for the other workers. During the wait,
-/// calls `idle` regularly; if `idle` returns false, the wait is cancelled.
+/// Returns a function that creates the Collectives of one worker, if NCCL executes the collectives.
+/// For all other backends, returns an empty function; the caller then uses the class Interpreter
+/// (real/interpreter/interpreter.h). If workers share a communicator, waits for the other workers.
+/// During the wait, calls `idle` regularly; if `idle` returns false, the wait is cancelled.
 /// REQUIRES: `devices` were created by make_devices() with the same options; transport and devices
 /// outlive the result.
 /// ERRORS (kRun): an NCCL error; a worker did not join in time.

@@ -59,9 +59,9 @@ class CoordinatorLine {
   }
 
   /// Ends the session with the coordinator. Reports a failure that the coordinator does not know
-  /// yet. Then waits until the coordinator, which gets reports from all workers, has determined the
-  /// cause. Must be called before connections to peers are closed. If connections were closed
-  /// first, peers would report the closed connection instead of the cause.
+  /// yet. Then waits up to three seconds until the coordinator, which gets reports from all
+  /// workers, has determined the cause. Must be called before connections to peers are closed. If
+  /// connections were closed first, peers would report the closed connection instead of the cause.
   WorkerEnd end(core::Expected<void> done);
 
   [[nodiscard]] int file() const { return channel_.file(); }

@@ -20,7 +20,7 @@ struct MemoryNeed {
   core::Bytes buffers;
   core::Bytes copies;     ///< host copies of GPU memory, to fill and to compare buffers
   core::Bytes transport;  ///< buffers of connections, and rings in shared memory
-  core::Bytes processes;  ///< baseline of each process
+  core::Bytes processes;  ///< memory of the processes themselves, without buffers
 
   [[nodiscard]] core::Bytes total() const { return buffers + copies + transport + processes; }
   MemoryNeed& operator+=(const MemoryNeed& other);
@@ -55,8 +55,9 @@ using FreeMemory = std::function<std::optional<std::uint64_t>()>;
 /// enough free memory.
 core::Expected<void> check_memory(const core::Scenario& scenario, const MemoryNeed& need,
                                   std::int64_t workers, const FreeMemory& free);
-/// Returns a warning if `need`, a lower bound, fits into the free memory, but the peak of measured
-/// runs with this lower bound would not; empty otherwise, or if the free memory is unknown.
+/// Returns a warning if the free memory is sufficient for `need`, which is a lower bound, but may
+/// be insufficient for the peak. (In measurements, the peak was up to 1.27 times the lower bound.)
+/// Returns an empty text otherwise, or if the free memory is unknown.
 std::string memory_warning(const MemoryNeed& need, const FreeMemory& free);
 
 }  // namespace tutti::real

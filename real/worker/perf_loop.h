@@ -33,8 +33,8 @@ namespace tutti::real {
 /// before and after the timed iterations then serve as barriers.
 class PerfLoop : private InterpreterListener {
  public:
-  /// `maker` creates the object that executes collectives. If `maker` is empty, the interpreter
-  /// executes the collectives.
+  /// `maker` creates the object that executes collectives. If `maker` is empty, an Interpreter
+  /// executes them.
   /// REQUIRES: scenario, transport and devices outlive this object.
   PerfLoop(const core::Scenario& scenario, std::int32_t worker, Transport& transport,
            Devices& devices, const WorkerOptions& options, const LoopOptions& loop,

@@ -56,8 +56,8 @@ struct WorkerEnd {
 
 /// Runs a worker process. Joins a run, executes its steps, and ends when the coordinator requests
 /// the end or is gone. Joins another run if the coordinator requests another run. A worker needs no
-/// files, because the plan comes from the coordinator. ERRORS: any failure, which was reported to
-/// the coordinator if possible.
+/// files, because the coordinator sends the scenario and its files. ERRORS: any failure, which was
+/// reported to the coordinator if possible.
 WorkerEnd work(const WorkerJoin& join);
 
 }  // namespace tutti::real

@@ -58,8 +58,8 @@ class WorkerRun : private InterpreterListener, private WorkListener {
  public:
   using Clock = Transport::Clock;
 
-  /// `maker` creates the object that executes collectives. If `maker` is empty, the interpreter
-  /// executes the collectives.
+  /// `maker` creates the object that executes collectives. If `maker` is empty, an Interpreter
+  /// executes them.
   /// REQUIRES: all arguments outlive this object.
   WorkerRun(const core::Scenario& scenario, std::int32_t worker, Transport& transport,
             Devices& devices, Timers& timers, const WorkerOptions& options,
@@ -88,7 +88,7 @@ class WorkerRun : private InterpreterListener, private WorkListener {
   /// that an earlier call has returned. May be called during run(), or after run() has failed.
   std::vector<WorkerStep> take_steps();
   /// Sends messages that peers may need after the end of the run, such as reports of freed slots
-  /// (receive buffers).
+  /// (parts of receive buffers).
   core::Expected<void> flush();
   /// Polls the transport until time `until`, so that a lost peer is detected.
   core::Expected<void> serve(Clock::time_point until);

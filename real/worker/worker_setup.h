@@ -20,7 +20,7 @@ namespace tutti::real {
 
 // Functions that a worker calls between receiving its assignment and its first step.
 
-/// Returns the timeout of the run. ERRORS: it is invalid.
+/// Returns the timeout of the run. ERRORS: the timeout is invalid.
 core::Expected<std::chrono::duration<double>> timeout_of(const proto::Assignment& order);
 
 /// Reads the scenario of an assignment. ERRORS: the scenario is invalid; its plan differs from the

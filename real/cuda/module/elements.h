@@ -135,7 +135,7 @@ TUTTI_DEVICE std::int64_t scaled_integer(std::int64_t value, double factor) {
   std::uint64_t low = magnitude * mantissa;
   int shift = exponent;  // value · factor = (high, low) · 2^shift
   if (high != 0) {
-    int extra = 0;  // number of bits below the 64 that are kept: 1 to 53
+    int extra = 0;  // number of bits of the product beyond the 64 kept bits: 1 to 53
     while (high >> extra != 0) ++extra;
     const std::uint64_t cut = low & ((1ULL << extra) - 1);
     const std::uint64_t half = 1ULL << (extra - 1);

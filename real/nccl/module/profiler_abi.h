@@ -18,8 +18,8 @@ inline constexpr int kNcclEventCollective = 1 << 1;
 /// The type of the event that describes one channel of an operation on the device.
 inline constexpr int kNcclEventChannel = 1 << 6;
 
-/// The state change that NCCL reports when the channel has ended, between the event's start and the
-/// event's stop.
+/// The state that NCCL reports for an event of type kNcclEventChannel when the channel has ended on
+/// the device. NCCL reports this state after the event's start and before the event's stop.
 inline constexpr int kNcclStateChannelStop = 22;
 
 /// The description of a collective, which NCCL passes to the profiler.
