@@ -354,7 +354,7 @@ TEST(Plan, PrintsAndProvesNcclsSendsOfAnExchange) {
   // GPU 0 leaves through the card of GPU 1, whose proxy forwards it.
   EXPECT_THAT(o.out, AllOf(HasSubstr("steps of exchange 0 (262144 elements):"),
                            HasSubstr("(copy engine, 8 slots)"), says_exchange_proved(16),
-                           HasSubstr("(4096 elements in place of 262144)")));
+                           HasSubstr("(4096 elements instead of 262144)")));
   expect_refused({"plan", file, "--schedule", "--exchange", "1"}, folder,
                  {ProblemCode::kTooLarge, "--exchange"});
 }

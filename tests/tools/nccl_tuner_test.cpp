@@ -70,7 +70,7 @@ TEST(TuneEmit, RefusesToWriteUnsupportedTables) {
   const Outcome ring = run_tutti({"tune", small, "--over", "strategy.bytes_per_pack=1MiB", "--emit",
                                   "nccl-tuner", "-o", folder.file("t.csv")});
   EXPECT_EQ(ring.status, 1);
-  EXPECT_THAT(ring.err, HasSubstr("has no collectives of NCCL only"));
+  EXPECT_THAT(ring.err, HasSubstr("NCCL executes no complete collective"));
 }
 
 /// The prediction with the table must equal the prediction for the recommended setting.

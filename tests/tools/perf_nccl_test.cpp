@@ -192,8 +192,10 @@ TEST(PerfNccl, PredictsWhatTheLogStates) {
   const std::vector<std::string> words = {"perf", "--cluster", "hgx-h100", "--format",
                                           "json", "--against", file};
   const auto [out, adopted] = rows_of(words);
-  EXPECT_THAT(out, HasSubstr("predicted as the log states: NCCL 2.20.5+cuda12.4 (--nccl-version), "
-                             "one_thread (--driving)"));
+  EXPECT_THAT(
+      out,
+      HasSubstr(
+          "taken from the log: NCCL 2.20.5+cuda12.4 (--nccl-version), one_thread (--driving)"));
   EXPECT_THAT(adopted, testing::StartsWith("8192 "));
   EXPECT_THAT(adopted, HasSubstr(" 24576 "));
   std::vector<std::string> given = words;

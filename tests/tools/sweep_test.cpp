@@ -59,9 +59,10 @@ TEST(Sweep, SaysIfStepsProcessDifferentNumbersOfSamples) {
                      {.folder = folder.path()})
         .out;
   };
-  EXPECT_THAT(out("cluster.workers.count=1,2"),
-              HasSubstr("note: cluster.workers.count varies, so a step of one point processes"));
-  EXPECT_THAT(out("strategy.shards=1,2"), Not(HasSubstr("varies, so a step")));
+  EXPECT_THAT(
+      out("cluster.workers.count=1,2"),
+      HasSubstr("note: cluster.workers.count varies, so the training steps of different points"));
+  EXPECT_THAT(out("strategy.shards=1,2"), Not(HasSubstr("varies, so the training steps")));
 }
 
 TEST(Sweep, ReusesTheResultsOfAnEarlierSweep) {
@@ -103,7 +104,7 @@ TEST(Sweep, ReusesTheResultsOfAnEarlierSweep) {
   expect(test::with(test::with(sweep, larger), {"--set", "run.steps=5"}),
          "the --set options differ");
   std::filesystem::remove(folder.file("other.sweep"));
-  expect(test::with(sweep, {"run.seed=1,2,3"}), "it varies strategy.shards, run.seed");
+  expect(test::with(sweep, {"run.seed=1,2,3"}), "this sweep varies strategy.shards, run.seed");
 }
 
 TEST(Sweep, ChecksItsOutputsBeforeItBegins) {

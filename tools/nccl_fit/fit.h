@@ -35,7 +35,7 @@ class Fit {
   Fit(std::vector<Row> rows, const core::nccl::Parameters& start);
 
   core::nccl::Parameters run();
-  /// For these parameters, returns the cost that run() minimises: the mean of |log(predicted /
+  /// Returns the cost of these parameters, which run() minimises: the mean of |log(predicted /
   /// measured)| plus the penalties.
   double cost_of(const core::nccl::Parameters& figures);
   /// Returns the number of rows whose prediction depends on parameter `k`.
@@ -44,11 +44,10 @@ class Fit {
  private:
   [[nodiscard]] std::vector<double> values() const;
   void set(const std::vector<double>& all);
-  /// cost() returns the total cost that is minimised. The function cost(k) returns the part of the
-  /// cost that depends on parameter `k`.
+  /// Returns the total cost, which is minimised.
   [[nodiscard]] double cost() const;
-  /// The function cost(k) also stores in tried_ the errors of the rows that depend on parameter
-  /// `k`.
+  /// Returns the part of the cost that depends on parameter `k`. Stores the errors of the rows that
+  /// depend on this parameter in tried_.
   [[nodiscard]] double cost(std::size_t k);
   /// Returns cost(k) of the current parameters, from the stored errors.
   [[nodiscard]] double stored_cost(std::size_t k) const;
@@ -70,9 +69,10 @@ class Fit {
   /// Coordinate descent that begins with steps of the length `step`.
   void descend(double step, bool with_offsets);
   bool improve(std::size_t k, double step);
-  /// Changes all parameters further in the direction of their last change from `before`, by twice
-  /// the length each time, as long as the cost decreases. Parameters that compensate each other,
-  /// such as the times of a launch and of the subsequent hops, thus change together.
+  /// Continues the change of the parameters from `before` to their current values: repeats the
+  /// change with twice the length each time, as long as the cost decreases. Parameters that
+  /// compensate each other, such as the times of a launch and of the subsequent hops, thus change
+  /// together.
   void go_on(const std::vector<double>& before);
 
   std::vector<Row> rows_;

@@ -275,7 +275,7 @@ void leave_one_system_out(const std::vector<Row>& rows,
     }
     print("without " + name, own.quality());
   }
-  print("leave one system out", all.quality());
+  print("each system left out of the fit", all.quality());
   print(fmt::format("  … without {}'s machines", kOneCollector), others.quality());
   print("  … where no other system has the same parts", alone.quality());
   print("  … where another system has the same parts", known.quality());
@@ -283,21 +283,16 @@ void leave_one_system_out(const std::vector<Row>& rows,
     print(fmt::format("      {}", nccl::ErrorBands::kSizeNames[size]), sizes[size].quality());
   for (const auto& [name, errors] : nodes) print("      " + name, errors.quality());
   print("  8 H100 in one node", eight_h100.quality());
-  print_with_known_factor(
-      "      … if predictions were corrected by the median error of each system", counted, left_out,
-      system_of);
+  print_with_known_factor("      … corrected by each system's median", counted, left_out,
+                          system_of);
   const auto config = [](const Row& row) { return row.model->table().facts.config; };
+  print_with_known_factor("      … by each experiment's median", counted, left_out, config);
   print_with_known_factor(
-      "      … if predictions were corrected by the median error of each experiment", counted,
-      left_out, config);
-  print_with_known_factor(
-      "      … if predictions were corrected by the median error of each experiment and range of "
-      "sizes",
-      counted, left_out, [&](const Row& row) {
+      "      … by each experiment's median per size", counted, left_out, [&](const Row& row) {
         return config(row) +
                std::to_string(nccl::ErrorBands::size_of(row.model->table().rows[row.index].bytes));
       });
-  print("twins: predicted from the table of an identical system", between_twins(rows).quality());
+  print("predicted from tables of identical systems", between_twins(rows).quality());
 }
 
 }  // namespace

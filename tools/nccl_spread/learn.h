@@ -10,15 +10,17 @@
 namespace tutti::nccl_spread {
 
 /// The correlation between errors of one and of several nodes. The hops and rates of NVLink and of
-/// a network have different causes, so the correlation is low. It cannot be learned: only eight
-/// systems have tables of both, some of their errors have no cause in the model, and for such
-/// errors the likelihood rewards the wide bands that a high correlation makes.
+/// a network have different causes, so the correlation is low. The correlation cannot be learned,
+/// for two reasons. Only eight systems have tables of one and of several nodes. Some of their
+/// errors have causes that the model does not contain; with such errors, the likelihood is higher
+/// for a high correlation, because a high correlation makes the bands wider.
 inline constexpr double kAcrossNodes = 0.1;
 
 /// Returns the scales with which the Gaussian process best predicts tables of a system from other
 /// tables of the same system. The scales minimise the mean negative log-likelihood of the
 /// measurements under Student's t distribution with 5 degrees of freedom, with a weak
-/// regularization towards the start values. Scale::kAcross is not learned, but kAcrossNodes.
+/// regularization towards the start values. Scale::kAcross is not learned; its value is
+/// kAcrossNodes.
 core::nccl::Spread learn(const std::vector<System>& systems);
 
 /// The deviation of a measurement from its prediction.

@@ -46,9 +46,11 @@ void print(const char* what, const std::vector<Residual>& residuals,
     widened.add(std::exp(r.log_ratio), 1, {std::pow(r.cold.low, wide), std::pow(r.cold.high, wide)},
                 r.weight);
   }
-  fmt::print("{:<44} {:6} rows  before {:5.1f} / {:5.1f}  after {:5.1f} / {:5.1f}", what,
-             residuals.size(), 100 * cold.quality().median, 100 * cold.quality().p90,
-             100 * warm.quality().median, 100 * warm.quality().p90);
+  fmt::print(
+      "{:<54} {:6} rows  error (median / 90th percentile, %)  before {:5.1f} / {:5.1f}  after "
+      "{:5.1f} / {:5.1f}",
+      what, residuals.size(), 100 * cold.quality().median, 100 * cold.quality().p90,
+      100 * warm.quality().median, 100 * warm.quality().p90);
   for (const auto& [name, bands] :
        {std::pair("before", &before), {"raw", &raw}, {"widened", &widened}})
     fmt::print("  {} {:.2f} w {:.2f} s {:.2f}", name, bands->quality().coverage,
@@ -79,8 +81,10 @@ void print_limit(const std::vector<Case>& cases) {
                  weight / static_cast<double>(rows.size()));
     }
   }
-  fmt::print("    with the best factor of each predicted table and protocol: {:.1f} / {:.1f}\n",
-             100 * errors.quality().median, 100 * errors.quality().p90);
+  fmt::print(
+      "    lower limit of the error, with the best factor for each predicted table and protocol: "
+      "median {:.1f} %, 90th percentile {:.1f} %\n",
+      100 * errors.quality().median, 100 * errors.quality().p90);
 }
 
 /// Learns the scales of the Gaussian process, and the factors by which its error bands must be

@@ -49,7 +49,8 @@ std::vector<Case> cases(const std::vector<System>& systems, Given given, Asked r
   return made;
 }
 
-/// Returns one case per system, in which all tables that `given` selects are given.
+/// Returns one case per system. In each case, the tables that `given` selects are given, and the
+/// tables that `requested` selects are predicted.
 template <class Given, class Asked>
 std::vector<Case> one_case_each(const std::vector<System>& systems, Given given, Asked requested) {
   std::vector<Case> made;

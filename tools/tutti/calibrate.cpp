@@ -240,7 +240,8 @@ int calibrate(const CalibrateOptions& options, const Environment& environment) {
         given);
   if (options.scenario.empty())
     return refuse({core::ProblemCode::kMissing, "--cluster"},
-                  "calibrate: name a scenario, or a machine for NCCL's times (--cluster hgx-h100)");
+                  "calibrate: name a scenario, or a machine on which NCCL's times are calibrated "
+                  "(--cluster hgx-h100)");
   if (options.rows < 0)
     return refuse({core::ProblemCode::kTooSmall, "--rows"}, "--rows must be at least 0");
   if (options.timelines.empty() && options.logs.empty()) {

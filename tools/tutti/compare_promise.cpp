@@ -73,7 +73,7 @@ Expected<void> add_tables(const std::vector<core::NcclTestsTable>& tables,
       return tl::make_unexpected(Error::request(
           {ProblemCode::kUnsupported},
           "the output of the OSU micro-benchmarks does not state the number of ranks, which this "
-          "comparison needs; compare it with a prediction by tutti perf --against",
+          "comparison needs; use tutti perf --against to compare this output with a prediction",
           table.where));
     if (!table.ranks)
       return tl::make_unexpected(Error::request(
@@ -265,12 +265,13 @@ int compare_promise(const CompareOptions& options) {
                {"other_choices", other_choices},
                {"collectives", core::list_of(rows, [](const Report& r) { return r; })}}));
   }
-  std::string out = fmt::format("promise of {} ({}, NCCL {})\n\n", options.promise,
+  std::string out = fmt::format("predictions in {} ({}, NCCL {})\n\n", options.promise,
                                 promise->scenario, promise->nccl);
   out += table_text(rows, 0);
   out += fmt::format(
-      "\n{} of {} collectives are inside their error bands, {} are faster, {} slower; an error "
-      "band should contain 80 % of measurements\n",
+      "\n"
+      "{} of {} collectives are inside their error bands, {} are faster, and {} are slower; an "
+      "error band should contain 80 % of the measurements\n",
       inside, graded, faster, slower);
   if (other_choices > 0)
     out += fmt::format(

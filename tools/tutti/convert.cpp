@@ -44,7 +44,8 @@ Expected<void> write_over(const Converted& scenario) {
   const std::filesystem::file_status status = std::filesystem::status(scenario.file, ignored);
   if (!std::filesystem::is_regular_file(status))
     return tl::make_unexpected(Error::request(
-        "a pipe cannot be overwritten; name a file with -o, or - for standard output",
+        "this is not a regular file (for example, it is a pipe), so it cannot be overwritten; "
+        "write to another file with -o FILE, or to standard output with -o -",
         {scenario.file, 0, 0}));
   const auto permissions = status.permissions();
   if (auto written = write_file(scenario.file, {}, scenario.text); !written) return written;
@@ -81,11 +82,14 @@ int convert(const ConvertOptions& options, const Environment&) {
   const auto format = format_of(options.format);
   if (!format) return report(format.error());
   if (!options.output.empty() && options.files.size() > 1)
-    return report(Error::request(
-        "-o takes a single input file, but several are given; give one, or remove -o"));
+    return report(
+        Error::request("-o can only be used with a single scenario file, but several are given; "
+                       "give one scenario file, or remove -o"));
   const bool to_stdout = options.output == "-";
   if (to_stdout && *format == Format::kJson)
-    return report(Error::request("-o -: standard output is used for the JSON; name a file"));
+    return report(
+        Error::request("-o -: --format json uses standard output for the list of changed fields; "
+                       "write the scenario to a file with -o FILE"));
   int status = kDone;
   std::vector<Converted> done;
   for (const std::string& name : options.files) {

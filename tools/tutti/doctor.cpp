@@ -45,7 +45,7 @@ Finding cores() {
 
 Finding memory() {
   const auto free = free_memory();
-  if (!free) return {"memory", true, "no limit is known"};
+  if (!free) return {"memory", true, "not reported by the system"};
   return {"memory", *free > (std::uint64_t{1} << 30),
           show(core::Bytes(static_cast<std::int64_t>(*free))) + " free",
           *free > (std::uint64_t{1} << 30) ? ""
@@ -81,7 +81,8 @@ Finding loopback() {
       ::bind(listener, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 &&
       ::listen(listener, 1) == 0;
   if (listener >= 0) ::close(listener);
-  return {"ports", bound, bound ? "127.0.0.1 can be listened on" : "127.0.0.1 cannot be used",
+  return {"ports", bound,
+          bound ? "a process can listen on 127.0.0.1" : "no process can listen on 127.0.0.1",
           bound ? "" : "bring the loopback interface up: ip link set lo up"};
 }
 
@@ -118,7 +119,9 @@ Finding window() {
   std::error_code status;
   const bool there = fs::exists(window_program(), status);
   return {"window", there, there ? "built" : "not built",
-          there ? "" : "tools/install_packages.sh window and build again, or install tutti-window"};
+          there ? ""
+                : "run tools/install_packages.sh window and build again, or install the package "
+                  "tutti-window"};
 }
 
 Finding data(const core::Library& library) {

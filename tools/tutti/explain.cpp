@@ -159,8 +159,8 @@ std::vector<PackCosts> pack_costs(const core::Scenario& scenario, const core::Su
         "other times are times of the pack alone");
   if (too_long)
     notes.emplace_back(
-        "packs with this many ranks are not simulated separately, because their simulation would "
-        "take too long");
+        "packs with too many schedule steps were not simulated alone, because this would take too "
+        "long");
   return list;
 }
 

@@ -1,11 +1,11 @@
 // The collective is simulated twice without other traffic: with its own size, and with one element
-// per rank, where latency dominates. Bounds from the cuts of the fabric limit the time of any
+// per chunk, where latency dominates. Bounds from the cuts of the fabric limit the time of any
 // algorithm. losses_of() divides the time of the first run into parts, in this order: the bound,
 // the additional bound if the switches could reduce but the algorithm only sends messages, the
-// additional bytes on the busiest link, the latency of the second run beyond its bound, and the
-// rest, which is waiting. Each part is limited to the remaining time, so the sum of the
-// parts is the simulated time. Collectives whose times come from NCCL's model are rejected, since
-// the model has no messages. core/strategy/collective_bound.cpp computes the bounds, and
+// additional bytes on the busiest link, the latency (the time of the second run minus the bound for
+// its size), and the rest, which is waiting. Each part is limited to the remaining time, so the sum
+// of the parts is the simulated time. Collectives whose times come from NCCL's model are rejected,
+// since the model has no messages. core/strategy/collective_bound.cpp computes the bounds, and
 // sim::run_alone() the times.
 
 #include "tools/tutti/explain_algorithm.h"
@@ -218,9 +218,10 @@ Expected<AlgorithmCosts> costs_of(const core::Scenario& scenario) {
                  "--algorithm: NCCL's times come from a model without messages, so they cannot be "
                  "explained; tutti perf --cluster … --explain shows NCCL's choice");
   if (total_steps(*planned.schedule) > kMaxExplainedSteps)
-    return wrong(ProblemCode::kTooLarge, fmt::format("--algorithm: the algorithm has more than {} "
-                                                     "steps, which is the limit; use fewer workers",
-                                                     kMaxExplainedSteps));
+    return wrong(ProblemCode::kTooLarge,
+                 fmt::format("--algorithm: the algorithm has more than {} schedule steps, which is "
+                             "the limit of this option; use fewer workers",
+                             kMaxExplainedSteps));
   const core::Cluster& cluster = *scenario.cluster;
   const core::NetworkModel model = scenario.run.network_model;
   const bool adds = core::network_adds(scenario.plan);
@@ -286,14 +287,15 @@ std::string text_of(const AlgorithmCosts& costs, const core::Cluster& cluster, i
   text += fmt::format("latency    {} for {} bytes; lower bound for any algorithm: {}\n",
                       show(costs.of_little), costs.little.count(), show(costs.little_bound.time));
   text += fmt::format(
-      "bandwidth  {}; upper bound for any algorithm: {} (this algorithm reaches {}): {}\n",
+      "bandwidth  {}; upper bound for any algorithm: {}, of which this algorithm reaches {} "
+      "(reason for the bound: {})\n",
       bandwidth_text(costs.bytes, costs.time), bandwidth_text(costs.bytes, costs.bound.time),
       costs.time > Time() ? core::show_share(share(costs.bound.time, costs.time)) : "–",
       costs.bound.reason);
   if (costs.message_bound)
     text += fmt::format(
         "switches   this algorithm {}; upper bound for any algorithm that only sends messages: {} "
-        "({})\n",
+        "(reason for the bound: {})\n",
         costs.sums_in_switches         ? "lets switches reduce"
         : costs.multicasts_in_switches ? "lets switches multicast, but not reduce"
                                        : "does not let switches reduce or multicast",

@@ -23,7 +23,7 @@ using core::OperationGraph;
 using core::Report;
 using Kind = OperationGraph::Kind;
 
-/// A change of the job, and the mean time of a step after it.
+/// A hypothetical change of the job, and the mean step time of the changed job.
 struct Change {
   std::string key, what;
   std::int64_t step_ns = 0;
@@ -33,7 +33,8 @@ struct Change {
 struct Explained {
   std::int64_t measured_ns = 0;   ///< mean time of all steps
   std::int64_t predicted_ns = 0;  ///< mean predicted time of all steps, from their computation
-  std::vector<double> errors;     ///< sorted errors of the steps that did not determine the graph
+  std::vector<double> errors;     ///< sorted errors of the steps from which the graph was not
+                                  ///< inferred
   std::vector<Change> changes;
 };
 

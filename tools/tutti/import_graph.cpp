@@ -1,7 +1,8 @@
-// An execution trace is the workload of a scenario as it is, so the import writes no copy of it:
-// the scenario names the trace's files. The import reads and checks the whole trace, because errors
-// are best reported now. A trace does not describe its cluster, so the user names the machine. The
-// number of machines follows from the number of ranks.
+// A scenario can use an execution trace as its workload without conversion, so the import writes no
+// copy of the trace, but a scenario that names the trace's files. The import reads and checks the
+// whole trace, so that errors are reported now, and not by the next command. A trace does not
+// describe its cluster, so the user names the machine. The number of machines follows from the
+// number of ranks.
 
 #include "tools/tutti/import_graph.h"
 
@@ -372,7 +373,8 @@ bool is_graph_import(const ImportTraceOptions& options) {
   if (options.files.empty()) return false;
   const std::string& file = options.files.front();
   std::error_code ignored;
-  // The path of a trace may lack the rank and the ending.
+  // The path of a trace may lack the rank and the ending of the file names, because it denotes the
+  // files of all ranks.
   if (!std::filesystem::exists(file, ignored))
     return std::filesystem::exists(file + ".0.et", ignored) ||
            std::filesystem::exists(file + ".0.et.gz", ignored) ||

@@ -51,9 +51,9 @@ core::Expected<ReadTraces> read_traces(const ImportTraceOptions& options,
 /// files' names and the user's facts.
 core::Expected<ReadTraces> traces_of_run(core::MeasuredRun run, const ImportTraceOptions& options,
                                          const Environment& environment);
-/// Simulates the scenario of a run, and adds a late rank to the facts if packs take much longer
-/// than predicted (core::late_layers). Does nothing if facts are missing, or if the simulation was
-/// interrupted.
+/// Simulates the scenario of a run. If packs take much longer than predicted, adds a late rank to
+/// the facts: an unrecorded rank for which the recorded rank waits (core::late_layers). Does
+/// nothing if facts are missing, or if the simulation was interrupted.
 void find_late_rank(ReadTraces& traces, const Environment& environment);
 /// Returns the scenario of a run. Appends notes to `notes`. ERRORS: facts are missing. If facts are
 /// missing, the error has one problem for each option that could supply a fact.

@@ -161,7 +161,7 @@ Expected<std::string> prove(const std::string& what, const Collective& planned, 
           ? "every contribution exactly once"
           : fmt::format("the result of {}", to_string(planned.kind)),
       small.elements,
-      small.elements < planned.elements ? fmt::format(" in place of {}", planned.elements) : "");
+      small.elements < planned.elements ? fmt::format(" instead of {}", planned.elements) : "");
 }
 
 Expected<std::string> prove_pack(const Scenario& scenario, std::size_t number) {

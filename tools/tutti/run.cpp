@@ -61,7 +61,7 @@ core::Expected<real::TcpExecutorOptions> executor_options(const RealOptions& opt
     if (given && made.backend == real::Backend::kNccl)
       return refused({ProblemCode::kConflict, option},
                      "{} does not apply to --backend nccl, because NCCL makes its own connections; "
-                     "remove it, or use --backend tcp or cuda",
+                     "remove this option, or use --backend tcp or cuda",
                      option);
   }
   made.free_memory = [] { return free_memory(); };

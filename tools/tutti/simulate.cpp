@@ -55,8 +55,9 @@ std::optional<StepBand> band_of(sim::Simulator& simulator, const core::Scenario&
 /// scenario has no algorithm of a file.
 core::Expected<void> note_errors(core::Scenario& scenario) {
   if (!scenario.strategy.custom)
-    return refused({core::ProblemCode::kUnused, "--unproved"},
-                   "--unproved applies only to algorithms of files (strategy.custom); remove it");
+    return refused(
+        {core::ProblemCode::kUnused, "--unproved"},
+        "--unproved applies only to algorithms of files (strategy.custom); remove --unproved");
   const auto proved = core::prove_custom(scenario, core::CustomProof::kQuick);
   if (!proved)
     scenario.plan.notes.add("custom.wrong", "{}", proved.error().problems().front().text);

@@ -215,7 +215,8 @@ class Synthesizing {
     return !stopped();
   }
 
-  /// True if reductions in switches are left out, because the user or the format wants so.
+  /// True if reductions in switches are left out, because the user requests this, or because the
+  /// output format does not support them.
   [[nodiscard]] bool without_switches() const { return options_.no_switch_sums || request_.as_xml; }
   /// Returns the lower bound that holds for all listed schedules.
   [[nodiscard]] Time lower_bound() const {

@@ -122,14 +122,16 @@ std::string text(const Validation& validation, const std::map<std::string, doubl
   out += fmt::format("\n{} of {} rows of healthy tables are modelled; {} outliers are excluded\n",
                      validation.overall.rows, validation.rows, validation.outliers);
   out +=
+      "bias: the mean of (predicted - measured) / measured\n"
       "in band: the share of measurements inside the error bands of their predictions (should be "
       "80 %)\n"
-      "band width: the median ratio of the upper to the lower end of a band\n"
+      "band width: the median, over all rows, of the upper end of the band divided by its lower "
+      "end\n"
       "score: the interval score of logarithms, which is the width of the band plus ten times the "
       "distance of measurements outside the band (lower is better)\n";
   if (validation.other_rows > 0)
     out += fmt::format(
-        "{} rows are not included, because their tables are not healthy or have no record{}\n",
+        "{} rows are not included, because their tables are not marked as healthy in --meta{}\n",
         validation.other_rows,
         validation.overall_before.rows > 0 ? ", are of other systems, or calibrate the predictions"
                                            : "");

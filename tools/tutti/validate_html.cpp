@@ -36,7 +36,8 @@ constexpr const char* kHead =
 figcaption{font-size:11px;overflow-wrap:anywhere}text{font-size:9px}
 td,th{padding:2px 10px;text-align:right}td:first-child,th:first-child{text-align:left}</style></head><body>
 <h1>NCCL's times, predicted and measured</h1>
-<p>Every figure: time (us) over bytes. Blue dots are measured (green ones are outliers, which count for nothing), the red line is predicted from the machine's facts alone.</p>
+<p>Each figure shows the time (us) over the size (bytes) for one table. Blue dots are measured times. Green dots are outliers, which the statistics do not include. The red line is the prediction, which uses only the recorded facts about the machines.</p>
+<p>The error of a row is (predicted - measured) / measured. The median, the mean and the 90th percentile are those of the absolute error; the bias is the mean of the error with its sign. "In band" is the share of measurements inside the error bands of their predictions (should be 80 %). The band width is the median, over all rows, of the upper end of the band divided by its lower end. The interval score of logarithms is the width of the band plus ten times the distance of measurements outside the band (lower is better).</p>
 )";
 
 std::string line(const std::vector<std::string>& cells) {
@@ -81,8 +82,8 @@ std::string validation_page(const core::nccl::Validation& validation) {
                         core::as_xml(facts.gpu_model));
     if (!table.rows.empty())
       page += fmt::format(
-          ": median {:.1f} %, bias {:+.1f} %, {:.1f} % in bands of width {:.2f}, interval score "
-          "{:.2f}",
+          ": median error {:.1f} %, bias {:+.1f} %; {:.1f} % of the measurements are in their "
+          "error bands, whose width is {:.2f}; interval score {:.2f}",
           100 * table.quality.median, 100 * table.quality.bias, 100 * table.bands.coverage,
           table.bands.width, table.bands.score);
     if (!table.reason.empty()) page += "; " + core::as_xml(table.reason);

@@ -89,8 +89,10 @@ class TraceValidation {
     half->facts.late = core::late_layers(half->run, half->model, *predicted);
     std::string how = "the measured times of layers and host gaps";
     if (!half->facts.late.empty()) {
-      how += fmt::format(", and the gaps of a late rank before {} layer{}", half->facts.late.size(),
-                         half->facts.late.size() == 1 ? "" : "s");
+      how += fmt::format(
+          ", and the gaps of a late rank (a rank that was not recorded, and for which the recorded "
+          "rank waits) before {} layer{}",
+          half->facts.late.size(), half->facts.late.size() == 1 ? "" : "s");
     } else if (const auto file = calibration(*half)) {
       half->facts.calibration = *file;
       how += ", and NCCL's times by size";
@@ -111,7 +113,8 @@ class TraceValidation {
     for (const core::PackRecord& r : predicted.last_packs())
       expected[r.pack] =
           static_cast<double>((r.end - (late ? r.first_start : r.last_start)).count()) / 1e6;
-    // For each pack and step number, the shortest time on all ranks, because all other ranks wait.
+    // For each pack and step number, the shortest of the times on all ranks, because the times on
+    // all other ranks include waiting.
     std::map<std::pair<std::int32_t, std::int64_t>, double> measured;
     for (const core::MeasuredRank& rank : traces_.run.ranks) {
       for (std::size_t s = first_; s < rank.steps.size(); ++s) {
@@ -258,13 +261,16 @@ int validate_trace(const ValidateOptions& options, const Environment& environmen
   table.row(cells("step time", before.steps, after.steps));
   table.row(cells("packs", before.packs, after.packs));
   table.row(cells("packs, shortest time of each", before.shortest_packs, after.shortest_packs));
-  return print_report(fmt::format(
-      "{}: calibrated with {} of {} steps; the other steps are predicted\n  calibrated: {}\n  "
-      "predicted step time: {} ({} before)\n\n{}\nmedian before: the median error before "
-      "calibration, with the shipped times of NCCL and without a late rank\n",
-      traces->name, validation.given(), validation.steps(), calibrated->how,
-      core::show(calibrated->predicted.step_time()), core::show(validation.before().step_time()),
-      table.text(0)));
+  return print_report(
+      fmt::format("{}: calibrated with {} of {} steps; the other steps are predicted\n"
+                  "  calibrated: {}\n"
+                  "  predicted step time: {} ({} before)\n\n"
+                  "{}\n"
+                  "median before: the median error before calibration, when NCCL's times are the "
+                  "shipped ones, and no rank is assumed to be late\n",
+                  traces->name, validation.given(), validation.steps(), calibrated->how,
+                  core::show(calibrated->predicted.step_time()),
+                  core::show(validation.before().step_time()), table.text(0)));
 }
 
 }  // namespace tutti::tools

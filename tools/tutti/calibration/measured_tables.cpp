@@ -186,23 +186,24 @@ class LogReader {
       requested.nodes = static_cast<std::int32_t>(run.hosts);
       requested.gpus = static_cast<std::int32_t>(run.ranks_of_host);
     } else {
-      note(fmt::format("{} does not list its ranks; assumed: {} node{} (--nodes)",
+      note(fmt::format("{} does not list its ranks; assumed: {} node{} (option --nodes)",
                        place(table.where), requested.nodes, requested.nodes == 1 ? "" : "s"));
     }
     if (!requested.version && !run.nccl_version.empty()) requested.version = run.nccl_version;
     if (!requested.version) {
       const nccl::KnownGpu* const gpu = nccl::find_gpu(run.device);
       requested.version = to_string(gpu == nullptr ? nccl::kDefaultVersion : gpu->usual_version);
-      note(fmt::format("{} does not state its NCCL release; assumed: {} (--nccl-version)",
+      note(fmt::format("{} does not state its NCCL release; assumed: {} (option --nccl-version)",
                        place(table.where), *requested.version));
     }
     if (!requested.driving) {
       if (const auto driving = run.driving())
         requested.driving = std::string(to_string(*driving));
       else if (run.ranks_of_host != 1)
-        note(fmt::format(
-            "{} does not state which processes call NCCL; assumed: one process per GPU (--driving)",
-            place(table.where)));
+        note(
+            fmt::format("{} does not state which processes call NCCL; assumed: one process per GPU "
+                        "(option --driving)",
+                        place(table.where)));
     }
     return requested;
   }
@@ -232,13 +233,13 @@ class LogReader {
                       "as the GPUs of {}",
                       place(table.where), table.run.device, options_.nccl.cluster));
     if (gpu == nullptr || gpu->generation == system.generation) return {};
-    return tl::make_unexpected(core::Error::request(
-        {ProblemCode::kConflict, "--cluster"},
-        fmt::format(
-            "this log is of {} ({}), but {} has {} GPUs; name the machine on which it was measured",
-            table.run.device, name_of(gpu->generation), options_.nccl.cluster,
-            name_of(system.generation)),
-        table.where));
+    return tl::make_unexpected(
+        core::Error::request({ProblemCode::kConflict, "--cluster"},
+                             fmt::format("this log was measured on {} ({}), but --cluster {} has "
+                                         "{} GPUs; name the machine on which the log was measured",
+                                         table.run.device, name_of(gpu->generation),
+                                         options_.nccl.cluster, name_of(system.generation)),
+                             table.where));
   }
 
   const CalibrateOptions& options_;

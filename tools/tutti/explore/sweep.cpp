@@ -106,8 +106,8 @@ Expected<void> check_size(const std::vector<core::Axis>& axes, const std::string
     return refused({ProblemCode::kTooLarge, "--over"}, "the sweep was not started");
   }
   return refused({ProblemCode::kTooLarge, "--over"},
-                 "this sweep has {} points; use fewer values, or tutti tune, which does not "
-                 "simulate all of them; or confirm the number with --yes",
+                 "this sweep has {} points; confirm this number with --yes, use fewer values, or "
+                 "use tutti tune, which simulates only some of the points",
                  size);
 }
 
@@ -446,8 +446,8 @@ int execute(NewSweep& request, const SweepOptions& options, std::string output,
   const SweepClaim claim(output);
   if (claim.held_by() != 0) {
     return refuse({ProblemCode::kConflict, "-o"},
-                  "{}: {} is executing this sweep; wait until it ends, or end it and repeat "
-                  "this command, which then continues from the completed points",
+                  "{}: {} is executing this sweep; wait until that process ends, or end that "
+                  "process and repeat this command, which then continues from the completed points",
                   output,
                   claim.held_by() == SweepClaim::kUnknown
                       ? "another process"

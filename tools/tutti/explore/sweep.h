@@ -22,7 +22,7 @@ struct SweepOptions {
       reuse;         ///< an earlier sweep, whose results of the same points are copied; empty: none
   JoinOptions join;  ///< launcher and addresses, for a sweep that several processes of a launcher
                      ///< execute
-  /// If a process sends nothing for this time, it has failed. Default: 60.
+  /// The time in seconds after which a process that sends nothing counts as failed. Default: 60.
   std::optional<double> timeout_seconds;
   bool yes = false;  ///< true: do not ask before a sweep of more than kMaxUnasked points
   int threads = 0;   ///< 0: the number of cores

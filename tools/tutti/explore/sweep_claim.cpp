@@ -14,9 +14,10 @@
 namespace tutti::tools {
 namespace {
 
-/// Returns the process that listens at the address, if it counts; else 0. Returns
-/// SweepClaim::kUnknown if the queue of the listener is full, because the listener's process can
-/// then not be determined, and two processes must not execute the same sweep.
+/// Returns the process that listens at the address, if it belongs to this user, to `owner` or to
+/// root; otherwise 0. Returns SweepClaim::kUnknown if the queue of the listener is full, because
+/// the listener's process can then not be determined, and two processes must not execute the same
+/// sweep.
 pid_t holder(const sockaddr_un& address, socklen_t size, uid_t owner) {
   const real::Socket socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!socket) return 0;
@@ -36,7 +37,7 @@ SweepClaim::SweepClaim(const std::string& file) {
   if (::stat(file.c_str(), &status) != 0) return;
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
-  // A name that begins with a zero byte is not a path.
+  // A name that begins with a zero byte is not a path, but belongs to Linux's abstract namespace.
   const std::string name = fmt::format("tutti sweep {:x} {:x}", status.st_dev, status.st_ino);
   std::copy(name.begin(), name.end(), address.sun_path + 1);
   const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());

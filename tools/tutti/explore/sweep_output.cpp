@@ -2,9 +2,9 @@
 // contain every completed point, for further processing. Times in the CSV file are exact to the
 // picosecond. The text is for readers: the best points, the effect of each field, and the most
 // frequent errors. To show the effect of a field, the text compares the field's values. Each value
-// is represented by the best time of all points with this value. Settings that are useless in
-// practice would dominate an average. Errors are grouped by message, because one mistake often
-// affects thousands of points. Other files of this folder run the sweep.
+// is represented by the best time of all points with this value, because an average would be
+// dominated by settings that are useless in practice. Errors are grouped by message, because one
+// mistake often affects thousands of points. Other files of this folder run the sweep.
 
 #include "tools/tutti/explore/sweep_output.h"
 
@@ -281,7 +281,8 @@ std::string error_summary(const core::SweepStore& store, const Outcomes& outcome
                         sorted[i].first);
   }
   if (sorted.size() > kMax)
-    text += fmt::format("  … and {} other messages (in the results)\n", sorted.size() - kMax);
+    text += fmt::format("  … and {} other messages (--csv FILE writes the message of each point)\n",
+                        sorted.size() - kMax);
   return text + '\n';
 }
 
@@ -360,8 +361,8 @@ std::string note_on_samples(const core::Space& space) {
   }
   if (different.empty()) return "";
   return fmt::format(
-      "{} varies, so a step of one point processes other samples than a step of another point; a "
-      "shorter step is then not always faster training",
+      "{} varies, so the training steps of different points process different numbers of samples "
+      "or different models; a shorter step is then not always faster training",
       fmt::join(different, " and "));
 }
 

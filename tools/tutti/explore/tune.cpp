@@ -75,8 +75,8 @@ core::Expected<void> write_nccl_table(const TuneOptions& options, const core::Sc
   if (core::traits(recommended.strategy.algorithm).nccl != core::NcclPart::kAll ||
       recommended.plan.packs.empty())
     return fail(
-        fmt::format("the recommended strategy ({}) has no collectives of NCCL only, so NCCL's "
-                    "tuner makes no choices",
+        fmt::format("NCCL executes no complete collective of the recommended strategy ({}), so "
+                    "NCCL's tuner makes no choices",
                     core::describe(recommended.strategy)));
   const auto table =
       core::nccl_tuner_table(recommended, library, core::tuner_table::Reader::kTutti);
@@ -86,7 +86,7 @@ core::Expected<void> write_nccl_table(const TuneOptions& options, const core::Sc
       !written)
     return written;
   result.table = options.output;
-  result.notes.push_back(fmt::format("{} is used {}", options.output, table->remark));
+  result.notes.push_back(fmt::format("{}: {}", options.output, table->remark));
   return {};
 }
 

@@ -103,7 +103,7 @@ std::string flat_part(const AxisCurve& curve) {
   if (flat == 1)
     return fmt::format("{}: no other simulated value is within {} of the best step time",
                        curve.field, show_share(kFlat));
-  // With the values between two packings, the step time may rise and fall again.
+  // The step time may be longer for some of the values between `from` and `to`.
   if (flat < to - from + 1)
     return fmt::format("{}: {} of {} simulated values are within {} of the best step time",
                        curve.field, flat, curve.values.size(), show_share(kFlat));
@@ -219,8 +219,8 @@ std::string tuner_environment(const std::string& table) {
       table.starts_with('/') ? "" : "\"$PWD\"/", shell_word(table));
 }
 
-/// Returns the commands that compare a run on the cluster with the predictions. NCCL's Inspector
-/// comes with 2.28.
+/// Returns the commands that compare a run on the cluster with the predictions. NCCL 2.28 and later
+/// releases contain the Inspector.
 std::vector<std::string> verifying_commands(const TuneResult& r) {
   const std::string& file = r.now.summary.info().scenario_file;
   const std::string scenario = file.empty() ? "SCENARIO" : shell_word(file);
@@ -240,7 +240,7 @@ std::string snippet_part(const TuneResult& r) {
   std::string paste, others;
   for (const PromisedSnippet& one : r.snippets) {
     const core::Snippet& snippet = one.snippet;
-    // If no change is recommended, a snippet expresses the current settings, also if the framework
+    // If no change is recommended, a snippet expresses the current settings, even if the framework
     // packs slightly differently.
     const Time now = r.now.outcome.step;
     const double longer = share(one.outcome.step - now, now);
@@ -253,9 +253,10 @@ std::string snippet_part(const TuneResult& r) {
     }
     paste += fmt::format(
         "{}{}{}: step time {}{}\n", snippet.framework,
-        snippet.as_simulated ? "" : ", its nearest setting",
+        snippet.as_simulated ? "" : ", nearest setting that this framework supports",
         snippet.remark.empty() ? "" : fmt::format(" ({})", snippet.remark), show(one.outcome.step),
-        longer > 0 ? fmt::format(", {:.2g} % longer than the current one", 100 * longer) : "");
+        longer > 0 ? fmt::format(", {:.2g} % longer than with the current settings", 100 * longer)
+                   : "");
     paste += indented(snippet.text);
   }
   if (!paste.empty())
@@ -266,8 +267,7 @@ std::string snippet_part(const TuneResult& r) {
   if (r.snippets.empty() && r.recommended().scenario.strategy.custom)
     return "settings to paste\n"
            "  frameworks have no setting for an algorithm of a file; tutti export --to msccl or "
-           "mscclpp writes it for MSCCL's runtimes\n"
-           "\n";
+           "mscclpp writes the algorithm for MSCCL's runtimes\n\n";
   if (r.snippets.empty()) {
     paste =
         "settings to paste\n"
@@ -323,15 +323,14 @@ std::string incomparable_part(const TuneResult& r) {
   if (!r.incomparable) return "";
   const Time recommended = r.recommended().outcome.step;
   return fmt::format(
-      "cannot be distinguished from {1}\n"
+      "settings that cannot be distinguished from {1}\n"
       "    {0}\n"
       "  The predicted step time is {2} instead of {3}, but the two predictions cannot be "
       "compared: {4}.\n"
       "  Measure both settings on the cluster; tutti calibrate can then fit links to the runs.\n"
-      "  tutti perf --against compares predictions of NCCL with logs of nccl-tests.\n"
-      "\n",
+      "  tutti perf --against compares predictions of NCCL with logs of nccl-tests.\n\n",
       settings(r, r.incomparable->values, "\n    "),
-      r.advice.change ? "the recommended settings" : "the present settings",
+      r.advice.change ? "the recommended settings" : "the current settings",
       show(r.incomparable->outcome.step), show(recommended), r.incomparable->why);
 }
 

@@ -69,8 +69,8 @@ class Tuning {
   /// Simulates the current settings. Returns false if interrupted.
   core::Expected<bool> simulate_now();
   /// Simulates settings with each seed, and appends the step times to `times`. Returns the override
-  /// of the seed with the median time; nothing if there are no seeds or an outcome is not kDone.
-  /// Returns nullopt if interrupted.
+  /// of the seed with the median time; the list is empty if there are no seeds or an outcome is not
+  /// kDone. Returns nullopt if interrupted.
   std::optional<std::vector<core::Override>> median_over_seeds(
       const std::vector<core::Override>& changes, std::vector<core::Time>& times);
   /// Simulates a scenario, and fills in the data for its report.

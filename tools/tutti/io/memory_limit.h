@@ -18,9 +18,10 @@ struct MemoryFiles {
 /// result is the memory that the kernel reports as available (`MemAvailable` in meminfo, proc(5)).
 /// The result is lower if a control group of the process, or an ancestor of the group, has less
 /// memory left. The memory left in a control group is the limit minus the usage. File pages that
-/// can be dropped do not count as usage. (`memory.max`, `memory.current` and `inactive_file` of
-/// `memory.stat` in the kernel's cgroup-v2.rst; `memory.limit_in_bytes`, `memory.usage_in_bytes`
-/// and `total_inactive_file` in cgroup-v1/memory.rst.) Files that are missing or have no value are
+/// can be dropped do not count as usage. Version 2 of control groups has these values in
+/// `memory.max`, `memory.current` and `inactive_file` of `memory.stat` (cgroup-v2.rst of the
+/// kernel); version 1 has them in `memory.limit_in_bytes`, `memory.usage_in_bytes` and
+/// `total_inactive_file` (cgroup-v1/memory.rst). Files that are missing or have no value are
 /// ignored. Returns nullopt if there is no limit.
 std::optional<std::uint64_t> free_memory(const MemoryFiles& files = {});
 

@@ -136,9 +136,9 @@ core::Expected<OutputFile> OutputFile::create(const std::string& path,
     return OutputFile(path, "", device);
   }
   if (fs::exists(target) && !only_over.empty() && !empty_or_begins(path, only_over))
-    return refuse(
-        core::ProblemCode::kConflict,
-        "this file exists and was not written by this command; name another file, or remove it");
+    return refuse(core::ProblemCode::kConflict,
+                  "this file exists and was not written by this command; name another file, or "
+                  "remove this file");
   const std::string whole = followed(path);
   constexpr int kMaxLeftOver = 1000;
   for (int number = 1; number <= kMaxLeftOver; ++number) {

@@ -62,8 +62,8 @@ void Progress::update(double share) {
 void print_waiting() {
   if (capture() == nullptr && isatty(STDERR_FILENO) != 0) draw("");
   print_note(
-      "tutti: stopping; a simulation has not reached a point yet at which it can stop (interrupt "
-      "again to end at once)\n");
+      "tutti: stopping when the current simulation can be stopped (interrupt again to end at "
+      "once)\n");
 }
 
 }  // namespace tutti::tools

@@ -118,18 +118,21 @@ void add_validate(CLI::App& app, ValidateOptions& o) {
                          "of a trace, and report the errors of the predictions");
   c->footer(
       "For each row of a table, NCCL's choice of algorithm and the time are predicted from nothing "
-      "but the table's hardware facts (--meta).\nThe error of a row is |predicted - measured| / "
-      "measured.\nIn the overall error, every experiment has the same weight; tables with the same "
-      "config in --meta are repetitions of one experiment.\nThe overall error excludes outliers, "
-      "and all tables that --meta does not mark as healthy.\nCoverage is the share of measurements "
-      "inside the error band of their prediction.\nThe band width (band_width in JSON) is the "
-      "median, over all rows, of the upper end of the band divided by its lower end.\nTables that "
-      "the model does not support are listed with the reason (docs/validation.md).\nExamples:\n  "
-      "tutti validate --tables tables.csv --meta meta.json --noise noise.csv\n  tutti validate "
-      "--tables tables.csv --meta meta.json --format json | jq .overall\n  tutti validate --tables "
-      "tables.csv --meta meta.json --calibrate-on my_all_reduce_table\n  tutti validate --tables "
-      "tables.csv --meta meta.json --report plots.html\n  tutti validate --trace rank0.json.gz "
-      "--machine hgx-h100");
+      "but the table's hardware facts (--meta).\n"
+      "The error of a row is |predicted - measured| / measured.\n"
+      "In the overall error, every experiment has the same weight; tables with the same config in "
+      "--meta are repetitions of one experiment.\n"
+      "The overall error excludes outliers, and all tables that --meta does not mark as healthy.\n"
+      "Coverage is the share of measurements inside the error band of their prediction.\n"
+      "The band width (band_width in JSON) is the median, over all rows, of the upper end of the "
+      "band divided by its lower end.\n"
+      "Tables that the model does not support are listed with the reason (docs/validation.md).\n"
+      "Examples:\n"
+      "  tutti validate --tables tables.csv --meta meta.json --noise noise.csv\n"
+      "  tutti validate --tables tables.csv --meta meta.json --format json | jq .overall\n"
+      "  tutti validate --tables tables.csv --meta meta.json --calibrate-on my_all_reduce_table\n"
+      "  tutti validate --tables tables.csv --meta meta.json --report plots.html\n"
+      "  tutti validate --trace rank0.json.gz --machine hgx-h100");
   CLI::Option* const tables =
       c->add_option("--tables", o.tables,
                     "CSV file with the columns table_id, size_bytes, time_us (out of place)");

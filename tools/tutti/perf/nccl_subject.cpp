@@ -205,10 +205,10 @@ void apply_tuner(const nccl::Communicator& comm, const nccl::System& system, boo
   if (why.empty() && aws && !core::is_efa_with_rdma(system.transport))
     why = fmt::format("this tuner belongs to the plugin for EFA networks, but the network is {}",
                       to_string(system.transport));
-  settings.notes.push_back(why.empty()
-                               ? fmt::format("choices are those of {}", settings.tuner->name())
-                               : fmt::format("{} makes no choices for this communicator: {}",
-                                             settings.tuner->name(), why));
+  settings.notes.push_back(
+      why.empty() ? fmt::format("NCCL's choices are made by {}", settings.tuner->name())
+                  : fmt::format("{} makes no choices for this communicator: {}",
+                                settings.tuner->name(), why));
   if (!why.empty()) settings.tuner = nullptr;
 }
 

@@ -348,8 +348,9 @@ int perf(const PerfOptions& given_options, const Environment& environment) {
                   "{} applies only to the prediction of NCCL; name the machines with --cluster",
                   given);
   if (options.scenario.file.empty())
-    return refuse({ProblemCode::kMissing, "--cluster"},
-                  "perf: name a scenario, or a machine to predict NCCL (--cluster hgx-h100)");
+    return refuse(
+        {ProblemCode::kMissing, "--cluster"},
+        "perf: name a scenario, or a machine on which NCCL is predicted (--cluster hgx-h100)");
   if (!request->real) return measure(options, *request, environment, nullptr);
   return run_real(options, *request, [&](real::TcpExecutor& processes) {
     return measure(options, *request, environment, &processes);

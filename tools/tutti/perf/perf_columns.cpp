@@ -10,7 +10,8 @@
 namespace tutti::tools {
 namespace {
 
-constexpr int kIndent = 1;  // of '#' or a blank; each column has a blank before it
+constexpr int kIndent = 1;  // width of the '#' or blank before the first column; further columns
+                            // follow after a blank
 
 template <class Part>
 std::vector<std::string> each(const std::vector<PerfColumn>& columns, Part part) {

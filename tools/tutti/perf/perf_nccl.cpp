@@ -47,11 +47,11 @@ Expected<std::map<std::int64_t, double>> measured(const NcclPerfRequest& request
                      "the log has no row with correct results", {request.options.against, 0, 0});
   for (const core::NcclTestsTable& logged : tables) {
     if (logged.is_mpi)
-      return tl::make_unexpected(Error::request(
-          {ProblemCode::kConflict, "--against"},
-          "this log measures MPI, but the prediction is of NCCL; compare it with tutti perf "
-          "SCENARIO",
-          logged.where));
+      return tl::make_unexpected(
+          Error::request({ProblemCode::kConflict, "--against"},
+                         "this log measures MPI, but the prediction is of NCCL; compare the log "
+                         "with the output of tutti perf SCENARIO",
+                         logged.where));
     const core::NcclTestsTable table = core::with_ranks(logged, ranks);
     const auto kind = core::check_collective(table, ranks, request.collective);
     if (!kind) {
@@ -99,7 +99,7 @@ void adopt(const std::vector<core::NcclTestsTable>& tables, NcclPerfRequest& req
     adopted.push_back(*request.options.driving + " (--driving)");
   }
   if (!adopted.empty())
-    notes.push_back(fmt::format("predicted as the log states: {}", fmt::join(adopted, ", ")));
+    notes.push_back(fmt::format("taken from the log: {}", fmt::join(adopted, ", ")));
 }
 
 /// Returns the sizes of the log in elements.

@@ -114,7 +114,7 @@ class Printer {
     return text +
            (request_.options.calibration.empty()
                 ? "# time: Tutti's prediction; estimate: NCCL's own estimate for its choice; band: "
-                  "range of 80 % of measured times\n"
+                  "range in which 80 % of measured times are expected\n"
                 : fmt::format(
                       "# time: Tutti's prediction, corrected by {}; estimate: NCCL's own estimate "
                       "for its choice; band: range in which 80 % of measured times are expected\n",
@@ -222,10 +222,11 @@ class Printer {
                       from_to([](const NcclPerfRow& row) { return perf_number(row.quicker->us); }),
                       from_to([](const NcclPerfRow& row) { return perf_number(row.time.us()); }));
     }
-    return out.empty() ? ""
-                       : "# the model predicts that these settings are faster than NCCL's choice, "
-                         "even at the low end of its error band:\n" +
-                             out;
+    return out.empty()
+               ? ""
+               : "# the model predicts that these settings are faster than NCCL's choice, even if "
+                 "NCCL's choice takes only the time at the low end of its error band:\n" +
+                     out;
   }
 
   /// Lists all candidates, and the reason for NCCL's choice.
@@ -238,10 +239,10 @@ class Printer {
                        perf_number(row.time.transfer),
                        narrowest.empty() ? "" : " through " + narrowest);
     if (row.choice && !row.choice->symmetric.empty())
-      return out + fmt::format(
-                       "  {} between symmetric buffers, which NCCL prefers to all "
-                       "algorithms\n",
-                       row.choice->symmetric);
+      return out +
+             fmt::format(
+                 "  NCCL executes {} on symmetric buffers, and prefers this to all algorithms\n",
+                 row.choice->symmetric);
     if (!row.choice)
       return out +
              "  NCCL implements this collective with sends and receives, for which NCCL has no "

@@ -115,7 +115,7 @@ std::string pack_part(const Summary& summary, int rows) {
   const std::vector<core::Report> packs = pack_reports(summary);
   if (packs.empty() || rows == 0) return "";
   return "packs of the last step, in launch order (times since the start of the step; ready and "
-         "start: those of the last replica to reach them)\n" +
+         "start: the time of the last replica)\n" +
          table_text(packs, 2, rows) + '\n';
 }
 

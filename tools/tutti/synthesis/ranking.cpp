@@ -12,8 +12,8 @@ namespace {
 constexpr std::int64_t kMaxPieces = 512;
 /// The maximum number of schedule steps over all ranks in one simulation, which takes some seconds.
 constexpr std::int64_t kMaxSteps = 3'000'000;
-/// The minimum size of a piece. With smaller pieces, the costs of additional messages exceed the
-/// gain from pipelining.
+/// The minimum size in bytes of a piece, which is a part of a chunk. With smaller pieces, the costs
+/// of additional messages exceed the gain from pipelining.
 constexpr std::int64_t kMinPieceBytes = 4096;
 /// The assumed fixed cost of a schedule step in microseconds, for the first guess of the number of
 /// pieces.

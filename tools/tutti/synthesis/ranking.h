@@ -13,7 +13,8 @@ namespace tutti::tools {
 /// A synthesized schedule with its simulated time.
 struct RankedSchedule {
   core::synthesis::Candidate candidate;
-  std::int64_t pieces = 1;  ///< for trees and sums in switches: the number of pieces per chunk
+  std::int64_t pieces = 1;  ///< for trees and sums in switches: the number of pieces into which a
+                            ///< chunk is divided, so that links work in parallel
   core::Time time;
   bool proved = false;
 };
