@@ -35,10 +35,10 @@ void add_layer_times(const Scenario& scenario, const proto::Scenario& message,
         message.workload().has_batch() ? message.workload().batch() : times->batch;
     const double ratio = static_cast<double>(batch) / static_cast<double>(times->batch);
     if (ratio > kFarOff || ratio < 1 / kFarOff) {
-      notes.push_back(
-          fmt::format("extrapolated: layer times were measured at batch size {} and are scaled to "
-                      "batch size {}, although fixed costs do not scale",
-                      times->batch, batch));
+      notes.push_back(fmt::format(
+          "extrapolated: layer times were measured at batch size {} and are scaled to batch size "
+          "{}, although a part of these times does not depend on the batch size",
+          times->batch, batch));
     }
     if (times->gpu_model == GpuModel::kNone) continue;
     std::int64_t seen = 0;
@@ -80,8 +80,8 @@ void add_precision(const Scenario& scenario, const proto::Scenario& message,
   if (message.workload().has_precision()) {
     if (!scenario.workload.precision)
       notes.emplace_back(
-          "workload.precision does not change the times of layers, because they do not follow from "
-          "FLOPs");
+          "workload.precision does not change the times of layers, because these times are not "
+          "computed from FLOPs");
     return;
   }
   if (scenario.workload.precision != Precision::kFloat32) return;
@@ -123,9 +123,10 @@ void add_capacity(const Scenario& scenario, const proto::Scenario& message,
     if (gpu.device.memory_gb == 0) continue;
     if (static_cast<double>(needed.count()) <= gpu.device.memory_gb * 1e9) continue;
     notes.push_back(fmt::format(
-        "the model does not fit: {} take {:.3g} GB of each GPU, without activations, but {} of {} "
-        "has {:g} GB; a real program must distribute them (collective: REDUCE_SCATTER for ZeRO and "
-        "FSDP, or a communicator that splits_model)",
+        "the model does not fit into GPU memory: {} take {:.3g} GB of each GPU, without "
+        "activations, but {} of {} has only {:g} GB; a real program must distribute the model over "
+        "several GPUs (collective: REDUCE_SCATTER for ZeRO and FSDP, or a communicator with "
+        "splits_model)",
         momentum    ? "variables, gradients and momentum"
         : gradients ? "variables and gradients"
                     : "variables",
@@ -193,8 +194,8 @@ void add_calibrated(const Scenario& scenario, const proto::Scenario& message,
   const auto add = [&](const std::vector<std::size_t>& packs, const char* how, std::int64_t than) {
     if (packs.empty()) return;
     notes.push_back(
-        fmt::format("extrapolated: {} {} {} than {}, the limit of the pack sizes to which the "
-                    "cluster's parameters were fitted",
+        fmt::format("extrapolated: {} {} {} than all packs to which the cluster's parameters were "
+                    "fitted (limit: {})",
                     packs_in_words(packs, scenario.plan), packs.size() == 1 ? "is" : "are", how,
                     show(Bytes(than))));
   };
@@ -219,8 +220,9 @@ std::string note_on_launches(const Scenario& scenario) {
     const bool by_nccl = collective.nccl || (parts && parts->all.front().inside_workers);
     if (by_nccl || planned.launch_overhead > Time() || collective.contributors < 2) continue;
     return fmt::format(
-        "{} begins on GPUs without a launch time, so times of small packs are lower bounds; to add "
-        "a launch time, set strategy.launch_us, or state the GPUs (gpu_model or nearest_gpu_model)",
+        "{} begins on GPUs without a launch time, so the predicted times of small packs are lower "
+        "bounds; to add a launch time, set strategy.launch_us, or state the model of the GPUs in "
+        "the machine (gpu_model or nearest_gpu_model)",
         scenario.strategy.custom ? scenario.strategy.custom->file
                                  : to_string(strategy_of(scenario.strategy, pack).algorithm));
   }

@@ -238,8 +238,8 @@ tl::expected<NcclTunerTable, std::string> nccl_tuner_table(const Scenario& recom
   lines.table.remarks = {
       fmt::format("made by Tutti {} for {}", core::version(), recommended.name),
       fmt::format("NCCL {}, {}", to_string(comm.version), describe(*recommended.cluster)),
-      fmt::format("all-reduces between all {} GPUs of {} nodes use the recommended choices; NCCL "
-                  "chooses for all other collectives",
+      fmt::format("all-reduces between all {} GPUs of {} nodes use the recommended choices; other "
+                  "collectives use the choices that NCCL would make",
                   comm.ranks, comm.nodes)};
   lines.add(nccl::Function::kAllReduce, all_reduces, comm.nodes, comm.ranks);
   std::set<std::pair<int, int>> seen{{comm.nodes, comm.ranks}};
@@ -261,9 +261,9 @@ tl::expected<NcclTunerTable, std::string> nccl_tuner_table(const Scenario& recom
 
   NcclTunerTable made;
   made.remark =
-      "which replaces NCCL_ALGO, NCCL_PROTO, NCCL_MIN_NCHANNELS and NCCL_MAX_NCHANNELS. Sizes are "
-      "in bytes. All-reduces between all GPUs use the recommended choices, and other collectives "
-      "the choices that NCCL would make";
+      "this table replaces NCCL_ALGO, NCCL_PROTO, NCCL_MIN_NCHANNELS and NCCL_MAX_NCHANNELS. Sizes "
+      "in the table are in bytes. All-reduces between all GPUs use the recommended choices, and "
+      "other collectives use the choices that NCCL would make";
   if (example)
     made.remark +=
         ". The table lists the other collectives too, because NVIDIA's example plugin gives only "
@@ -273,8 +273,10 @@ tl::expected<NcclTunerTable, std::string> nccl_tuner_table(const Scenario& recom
   for (const nccl::ChoiceRange& line : all_reduces) most = std::max(most, line.choice.channels);
   const bool by_switch = own->communicator.nvls_channels >= most;
   if (most > own->communicator.channels && !by_switch)
-    made.remark +=
-        fmt::format(". NCCL creates this number of channels only with NCCL_MIN_NCHANNELS={}", most);
+    made.remark += fmt::format(
+        ". The choices in the table use up to {0} channels, which NCCL creates only with "
+        "NCCL_MIN_NCHANNELS={0}",
+        most);
   made.table = std::move(lines.table);
   return made;
 }

@@ -17,11 +17,11 @@ Advice recommend(const Outcome& now, const Outcome& best) {
     advice.why = "none of the settings that were tried is faster than the current setting";
   } else if (!advice.change) {
     advice.why =
-        fmt::format("the predicted gain of {} is less than the error of predicted gains, {}",
+        fmt::format("the predicted gain of {} is less than the error of predicted gains ({})",
                     show_share(advice.gain), show_share(kDifferenceError));
   } else {
     advice.why = fmt::format(
-        "the predicted gain of {} is still {} after subtracting the error of predicted gains, {}",
+        "the predicted gain of {0} exceeds the error of predicted gains ({2}) by {1}",
         show_share(advice.gain), show_share(advice.min_gain), show_share(kDifferenceError));
   }
   return advice;

@@ -59,7 +59,7 @@ void add_nccl(const Scenario& scenario, const Library& library, Snippets& made) 
   if (channels || !variables.empty()) {
     made.list.push_back(
         {"NCCL's variables", Language::kShell, fmt::format("export{}\n", exported), true,
-         "for a quick test: these variables affect every collective of the process"});
+         "only for a quick test, because these variables affect every collective of the process"});
   }
   if (!choice) return;
   const auto table = nccl_tuner_table(scenario, library, tuner_table::Reader::kNvidiaExample);
@@ -68,8 +68,8 @@ void add_nccl(const Scenario& scenario, const Library& library, Snippets& made) 
     return;
   }
   made.list.push_back({"NCCL's tuner", Language::kNcclTuner, write_table(table->table), true,
-                       "a table for NCCL_TUNER_CONFIG_FILE, read by libnccl-tuner-tutti.so or the "
-                       "example tuner of NCCL 2.27.7 or later (NCCL_TUNER_PLUGIN), " +
+                       "for NCCL_TUNER_CONFIG_FILE, with libnccl-tuner-tutti.so or the example "
+                       "tuner of NCCL 2.27.7 or later as NCCL_TUNER_PLUGIN; " +
                            table->remark});
 }
 

@@ -76,7 +76,7 @@ class WhatIfMaker {
            [](proto::Strategy& p) { p.set_launch(proto::Strategy::CONCURRENT); });
     }
     if (s.launch == Launch::kConcurrent && launch_matters) {
-      with("each pack waits for the previous pack (strategy.launch: SERIAL)",
+      with("each pack starts only after the previous pack has ended (strategy.launch: SERIAL)",
            [](proto::Strategy& p) { p.set_launch(proto::Strategy::SERIAL); });
     }
     if (scenario_.plan.update == Update::kAfterAll && scenario_.plan.packs.size() > 1) {

@@ -303,8 +303,8 @@ Expected<Calibration> calibrate(const Scenario& scenario, const CalibrationReque
   if (result.after.median > kPoorFit) {
     result.notes.push_back(fmt::format(
         "the fitted cluster does not describe the measurements: half of the predicted times are "
-        "wrong by more than {:.0f} %; measure again on idle machines, with more sizes and "
-        "iterations, before you use it",
+        "wrong by more than {:.0f} %; before you use this cluster, measure again on idle machines, "
+        "with more sizes and iterations",
         100 * result.after.median));
   }
   result.cluster_text = figures->text(sources, sizes_of(experiments));

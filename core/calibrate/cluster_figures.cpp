@@ -289,7 +289,8 @@ void ClusterFigures::collect() {
 void ClusterFigures::add(ClusterFigure figure, const Target& target) {
   if (!(figure.before > 0)) {
     const std::string note = fmt::format(
-        "{} is 0 in the scenario, so it is not fitted; set it to a small value above 0 to fit it",
+        "{0} is 0 in the scenario, so this parameter is not fitted; to fit it, set {0} to a small "
+        "value above 0",
         figure.name);
     if (std::find(notes_.begin(), notes_.end(), note) == notes_.end()) notes_.push_back(note);
     return;

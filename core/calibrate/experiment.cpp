@@ -54,15 +54,17 @@ Expected<OneRun> read_run(const std::string& path, RunTimes::Detail detail,
   const RunInfo& info = timeline->run();
   const auto of_run = ClusterFigures::of(info.scenario_text, info.scenario_file, library);
   if (!of_run) {
-    return wrong(path, fmt::format("this timeline's scenario can no longer be read: {}",
-                                   of_run.error().message()));
+    return wrong(path,
+                 fmt::format("this version of Tutti cannot read the scenario in this timeline: {}",
+                             of_run.error().message()));
   }
   if (of_run->structure() != figures.structure()) {
     return wrong(
         path,
-        fmt::format("this timeline was recorded on another cluster ({}); its workers, machine "
-                    "parts and links must match the scenario (bandwidths and latencies may differ)",
-                    info.cluster),
+        fmt::format(
+            "this timeline was recorded on another cluster ({}); the workers, machine parts and "
+            "links of both clusters must be the same (only bandwidths and latencies may differ)",
+            info.cluster),
         {ProblemCode::kConflict, "Cluster"});
   }
   OneRun run;
@@ -214,10 +216,10 @@ class Logs {
           "a log has reductions of characters (MPI_CHAR); they are simulated as reductions of "
           "floats with the same number of bytes");
     if (ranks_assumed_)
-      experiments_.notes.push_back(fmt::format(
-          "a log of the OSU micro-benchmarks does not state the number of ranks; assumed: "
-          "the {} ranks of the scenario's cluster",
-          scenario_.cluster->replicas()));
+      experiments_.notes.push_back(
+          fmt::format("a log of the OSU micro-benchmarks does not state the number of ranks; Tutti "
+                      "assumes the {} ranks of the scenario's cluster",
+                      scenario_.cluster->replicas()));
     if (!paths.empty() && !ranks_known_) {
       experiments_.notes.push_back(
           "a log does not list its ranks, so their number was checked only against the ratio of "

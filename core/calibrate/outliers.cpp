@@ -119,12 +119,12 @@ class Blame {
   }
 
   void unexplained(const std::vector<Odd>& odd) {
-    result_.notes.push_back(
-        fmt::format("messages of {} routes {}, but no single link is the cause, because each link "
-                    "of these routes behaves normally on another route",
-                    odd.size(),
-                    figure_ == Figure::kRate ? "are slower than on similar routes"
-                                             : "have a different latency than on similar routes"));
+    result_.notes.push_back(fmt::format(
+        "messages on {} routes {}, but no single link is the cause, because each link of these "
+        "routes also belongs to a route with normal times",
+        odd.size(),
+        figure_ == Figure::kRate ? "are slower than messages on similar routes"
+                                 : "have a different latency than messages on similar routes"));
   }
 
   void say_who_else(const std::map<Resource, std::vector<Odd>>& suspects,
@@ -217,10 +217,10 @@ std::vector<std::string> notes_of_cores(const Measurements& measured) {
     const double usual = median(measured.waits);
     const std::string without = usual > 0.9 ? "many" : fmt::format("up to {:.2g}", 1 / (1 - usual));
     notes.push_back(fmt::format(
-        "in {} of {} steps, workers waited for a CPU core: at the median of these steps, the "
-        "worker that waited longest did so for {:.0f} % of the time that packs were in flight. The "
-        "measured times include this waiting time; without it, rates may be {} times as high, and "
-        "latencies lower by this factor. These steps were not used to find outliers. Run fewer "
+        "in {} of {} steps, workers waited for a CPU core. In the median of these steps, the "
+        "longest wait of a worker was {:.0f} % of the time in which packs were in flight. The "
+        "measured times include these waits: on idle machines, rates may be {} times as high, and "
+        "latencies lower by the same factor. These steps were not used to find outliers. Run fewer "
         "workers per machine, or fewer other programs",
         measured.waits.size(), measured.steps, 100 * usual, without));
   }
@@ -255,7 +255,8 @@ std::vector<std::string> notes_of(const Measurements& measured, bool found) {
         std::count_if(timed.begin(), timed.end(),
                       [](const RelativeSlowdown* each) { return each->latency_us.has_value(); });
     notes.push_back(fmt::format(
-        "compared the messages of {} of {} pairs of devices, and the latency of {} pairs; {}",
+        "to find outliers, the messages between {} of {} pairs of devices were compared, and for "
+        "{} of these pairs also the latency; {}",
         outliers.size(), measured.routes.size(), latencies,
         found ? "outliers have their own parameters, and all other links or devices of a kind "
                 "share one parameter"
@@ -266,12 +267,11 @@ std::vector<std::string> notes_of(const Measurements& measured, bool found) {
           "dominated by their transfer time");
   }
   if (measured.crowded > 0)
-    notes.push_back(fmt::format(
-        "{} pairs of devices have too few messages that could be used to find outliers, "
-        "because their messages shared links with other messages; links are shared "
-        "less by the algorithm ring, and if packs are launched one after the other "
-        "(launch: SERIAL)",
-        measured.crowded));
+    notes.push_back(
+        fmt::format("between {} pairs of devices, too few messages could be used to find outliers, "
+                    "because most messages shared links with other messages; to share links less, "
+                    "use the algorithm ring, or launch packs one after the other (launch: SERIAL)",
+                    measured.crowded));
   return notes;
 }
 

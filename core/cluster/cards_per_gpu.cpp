@@ -95,7 +95,7 @@ Expected<std::shared_ptr<const Machine>> with_cards(const Machine& machine, Card
   const int gpus = static_cast<int>(machine.gpus().size());
   if (gpus == 0)
     return wrong(ProblemCode::kConflict,
-                 "the machine has no GPUs, so cards_per_gpu has no meaning");
+                 "the machine has no GPUs, so cards_per_gpu has no effect; remove cards_per_gpu");
   if (gpus % ratio.gpus != 0)
     return wrong(ProblemCode::kConflict,
                  fmt::format("{} GPUs cannot share cards in groups of {}", gpus, ratio.gpus));
@@ -110,8 +110,8 @@ Expected<std::shared_ptr<const Machine>> with_cards(const Machine& machine, Card
     const int nearest = machine.nearest_nic(gpu);
     if (nearest < 0)
       return wrong(ProblemCode::kMissing,
-                   fmt::format("declare a nic with a link near {}; cards_per_gpu copies its "
-                               "attachment",
+                   fmt::format("{} has no route to a network card that cards_per_gpu could copy; "
+                               "declare a nic, and a link that connects it to this GPU",
                                machine.parts()[gpu].name));
     replacing.add(old[nearest], of_card);
   }

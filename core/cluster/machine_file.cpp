@@ -185,10 +185,11 @@ class MachineReader {
                           "use one of {}",
                           what, to_string(part.nearest_gpu_model), models_with_nccl_parameters());
     if (part.gpu_model != GpuModel::kNone && part.nearest_gpu_model != GpuModel::kNone)
-      fields_.complain_at(device, "nearest_gpu_model", ProblemCode::kConflict,
-                          "{}: gpu_model already states the GPU; nearest_gpu_model is only for "
-                          "GPUs whose model is not in the list; leave one of them out",
-                          what);
+      fields_.complain_at(
+          device, "nearest_gpu_model", ProblemCode::kConflict,
+          "{}: gpu_model already states the GPU; nearest_gpu_model is only for GPUs whose model is "
+          "not in the list of models; leave one of the two fields out",
+          what);
     if (!cpu && part.cpu_vendor != CpuVendor::kNone)
       fields_.complain_at(device, "cpu_vendor", ProblemCode::kUnused,
                           "{}: only CPUs have a cpu_vendor; leave it out", what);

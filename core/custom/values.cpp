@@ -418,7 +418,7 @@ int ValueBuilder::apply(ValueOp op, std::vector<int> operands, const Complain& c
   facts.cost = 1 + a.cost + (operands[1] < 0 ? 0 : b.cost) + (operands[2] < 0 ? 0 : c.cost);
   if (facts.cost > kMaxCost) {
     complain(ProblemCode::kTooLarge,
-             fmt::format("evaluating this takes more than {} operations", kMaxCost));
+             fmt::format("evaluating this expression takes more than {} operations", kMaxCost));
     return constant(1);
   }
   facts.shift = shift_of(op, a, b, c);

@@ -331,13 +331,13 @@ Expected<void> check_workers(const ClusterSpec& cluster, const Scenario& scenari
   const std::int64_t wanted = *worker_count(cluster, "worker");
   const std::int64_t there = scenario.cluster->workers() - scenario.cluster->servers();
   if (there == wanted) return {};
-  return tl::make_unexpected(
-      Error::request({ProblemCode::kConflict, "Workers.count"},
-                     fmt::format("the cluster has {} workers, but TF_CONFIG has {}; because the "
-                                 "cluster has several kinds of workers or is in its own file, set "
-                                 "the number of workers of each kind in the scenario",
-                                 there, wanted),
-                     {scenario.file, 0, 0}));
+  return tl::make_unexpected(Error::request(
+      {ProblemCode::kConflict, "Workers.count"},
+      fmt::format("the cluster has {} workers, but TF_CONFIG has {}; set the number of workers of "
+                  "each kind in the scenario or in the file of the cluster (Tutti cannot do this, "
+                  "because the cluster has several kinds of workers or is in a file of its own)",
+                  there, wanted),
+      {scenario.file, 0, 0}));
 }
 
 }  // namespace tutti::core

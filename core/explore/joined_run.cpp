@@ -160,9 +160,9 @@ Expected<std::int64_t> point_of(const SweepInfo& info, const Space& space,
   const auto difference = first_difference(values_of(ScenarioText(*there, schema)),
                                            values_of(ScenarioText(*here, schema)));
   if (difference)
-    return tl::make_unexpected(
-        Error::request({ProblemCode::kConflict, difference->path},
-                       "the run's scenario differs from the sweep's: " + difference->text));
+    return tl::make_unexpected(Error::request(
+        {ProblemCode::kConflict, difference->path},
+        "the scenario of the run differs from the scenario of the sweep: " + difference->text));
   return point;
 }
 

@@ -49,7 +49,7 @@ Expected<std::int64_t> copy_results(SweepStore& store, SweepStore& earlier,
   std::sort(there.begin(), there.end());
   std::sort(here.begin(), here.end());
   if (there != here)
-    return differs(fmt::format("it varies {}, but the new sweep varies {}",
+    return differs(fmt::format("this sweep varies {}, but the new sweep varies {}",
                                fmt::join(earlier.space().fields(), ", "),
                                fmt::join(store.space().fields(), ", ")));
   std::unordered_map<std::string, Outcome> results;

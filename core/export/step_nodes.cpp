@@ -149,23 +149,28 @@ std::string why_no_graph(const Scenario& scenario) {
   const Strategy& strategy = scenario.strategy;
   const Plan& plan = scenario.plan;
   if (strategy.servers) return "parameter servers cannot be ranks of a trace";
-  if (strategy.spec) return "the scenario's packs use different algorithms";
+  if (strategy.spec)
+    return "the packs of the scenario use different algorithms (all_reduce_spec), which the export "
+           "does not support";
   if (strategy.custom)
     return "the scenario's algorithm is defined in a file, and a trace cannot refer to such a file";
   if (strategy.independent)
     return "the scenario's replicas are independent, so there is no communication to export";
   if (plan.gate)
-    return fmt::format("the start of a pack is decided at run time by a gate ({})",
-                       plan.gate->name());
-  if (plan.checkpoint_every > 0) return "only some training steps save a checkpoint";
+    return fmt::format("a gate ({}) decides at run time when packs start", plan.gate->name());
+  if (plan.checkpoint_every > 0)
+    return "only some training steps save a checkpoint, so no single step represents all of them";
   if (has_slices(scenario.workload))
-    return "the model has sparse gradients, which use separate algorithms";
+    return "the model has sparse gradients, but only training steps whose gradients are all dense "
+           "can be exported";
   for (const Pack& pack : plan.packs) {
     if (plan.collective(pack).kind == CollectiveKind::kSendReceive)
       return "trace formats have no collective in which every rank sends to the next rank";
   }
   for (const PlannedCollective& one : plan.collectives) {
-    if (!one.is_fixed()) return "the sizes of some collectives differ between training steps";
+    if (!one.is_fixed())
+      return "the sizes of some collectives differ between training steps, so no single step "
+             "represents all of them";
     if (one.first.schedule && one.first.schedule->ranks() > one.first.contributors)
       return "CPUs take part in the scenario's collectives, but only GPUs can be ranks of a trace";
   }

@@ -133,8 +133,9 @@ class BinaryReader {
       const auto stated = goal_number_at<std::uint32_t>(data.data() + first + kGoalNodeBytes * n);
       if (stated != dependencies[n])
         return fail(
-            "operation {} of rank {} has {} dependencies, but is a successor of {} operations", n,
-            rank, stated, dependencies[n]);
+            "operation {} of rank {} states {} dependencies, but {} operations list it as a "
+            "successor",
+            n, rank, stated, dependencies[n]);
     }
     return take_(std::move(one));
   }
@@ -151,8 +152,8 @@ class BinaryReader {
           "(compute)",
           n, rank, type);
     if (size > static_cast<std::uint64_t>(kMaxGoalSize))
-      return fail("operation {} of rank {} has size {}; the largest is {}", n, rank, size,
-                  kMaxGoalSize);
+      return fail("operation {} of rank {} has size {}; the largest allowed size is {}", n, rank,
+                  size, kMaxGoalSize);
     to.kind = static_cast<GoalOperation::Kind>(type);
     to.size = static_cast<std::int64_t>(size);
     to.cpu = static_cast<std::uint8_t>(node[21]);

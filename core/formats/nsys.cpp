@@ -478,7 +478,7 @@ Expected<NsysHeader> read_nsys(const std::string& path, const TakeNsysEvent& tak
   char begin[2] = {};
   std::ifstream(path, std::ios::binary).read(begin, sizeof begin);
   if (begin[0] == '\x1f' && begin[1] == '\x8b')
-    return no_database(path, "it is compressed; decompress it with gunzip");
+    return no_database(path, "the file is compressed; decompress it with gunzip");
   // Open the file as immutable, so that SQLite does not change it and needs no journal.
   std::string uri = "file:";
   for (const char c : path) {

@@ -8,7 +8,7 @@ namespace tutti::core {
 
 const char* const kOtherPackingRule =
     "closes packs by another rule than the simulated packing, so a pack may have one gradient more "
-    "or fewer";
+    "or less than simulated";
 
 std::optional<std::int64_t> pack_bytes(const Planned& planned) {
   if (!planned.strategy.bytes_per_pack) return std::nullopt;

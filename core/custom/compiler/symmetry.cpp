@@ -43,8 +43,8 @@ void SymmetryCheck::check_declared_symmetry() {
                         const char* relative) {
     if (!promised || obstacle.what.empty()) return;
     complain(ProblemCode::kConflict, obstacle.at,
-             "{}, but the file declares {} (line {}), so the steps must be the same on all nodes; "
-             "write ranks relative to the own node, such as {}, or remove symmetry",
+             "{}, but the file declares {} (line {}), which requires the same steps on all nodes; "
+             "compute ranks from the own rank, such as {}, or remove symmetry",
              obstacle.what, name, syntax_.symmetry_at.line, relative);
   };
   keep(syntax_.shift_promised, program_.to_shift, "symmetry shift", "rank + 1");

@@ -91,7 +91,7 @@ class PlanAlgorithm : public CustomAlgorithm {
     if (plan_->has_pipelines)
       add(
           fmt::format("Tutti simulates pipelines with at most {} rounds; for a large message, a "
-                      "round is longer than unit_size",
+                      "round moves more than unit_size bytes",
                       plan_->max_rounds));
     if (plan_->reuses_scratch)
       add("Tutti lets the scratch buffer grow with the message, whereas MSCCL++ reuses a scratch "

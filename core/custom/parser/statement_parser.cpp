@@ -253,7 +253,8 @@ RangeText StatementParser::parse_range() {
   expect("]");
   if (!failed_ && accept("like")) {
     if (place.area != Area::kScratch)
-      complain(ProblemCode::kInvalid, place.at, "\"like\" applies only to scratch; remove it");
+      complain(ProblemCode::kInvalid, place.at,
+               "\"like\" applies only to scratch; remove \"like\" and its operand");
     place.like = parse_expression();
   }
   if (!failed_ && accept("piece")) {

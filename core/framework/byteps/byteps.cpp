@@ -145,7 +145,7 @@ class BytePsFramework final : public FrameworkOf<BytePs> {
 ProgramSetting byteps_setting(std::int64_t bytes) {
   return {"BytePS", ProgramSetting::Language::kShell,
           fmt::format("export BYTEPS_PARTITION_BYTES={}\n", std::max<std::int64_t>(1, bytes)), true,
-          "the partition size in bytes, which BytePS rounds up to whole pages"};
+          "BYTEPS_PARTITION_BYTES is in bytes; BytePS rounds it up to whole pages"};
 }
 
 std::vector<ProgramSetting> byteps_settings(const Planned& planned) {

@@ -24,7 +24,7 @@ void refuse_with_servers(const proto::Strategy& s, Fields& fields) {
     if (given)
       fields.complain_at(s, field, ProblemCode::kUnused,
                          "strategy: {}: this field has no effect with the servers of BytePS; "
-                         "remove it, or set an algorithm",
+                         "remove this field, or set an algorithm",
                          field);
   };
   refuse(s.shards() > 1, "shards");

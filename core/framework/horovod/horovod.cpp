@@ -65,7 +65,7 @@ class HorovodFramework final : public FrameworkOf<Horovod> {
     const std::string most = options().fusion_threshold.count() < kFew
                                  ? fmt::format("{} bytes", options().fusion_threshold.count())
                                  : show_mebibytes(options().fusion_threshold);
-    return fmt::format("Horovod, up to {} of the ready gradients per cycle of {:g} ms", most,
+    return fmt::format("Horovod, at most {} of the ready gradients in each cycle of {:g} ms", most,
                        cycle_ms);
   }
 
@@ -141,7 +141,7 @@ std::vector<ProgramSetting> horovod_settings(const Planned& planned) {
       fmt::format(
           "the threshold is in bytes (with horovodrun: --fusion-threshold-mb {}); Horovod {}",
           in_mebibytes(*bytes), kOtherPackingRule)};
-  if (!algorithm.uses_nccl()) near.remark += ", for a build with Gloo or MPI";
+  if (!algorithm.uses_nccl()) near.remark += "; Horovod must be built with Gloo or MPI";
   return {near_setting(std::move(near), {fmt::format("horovod.fusion_threshold={}", *bytes)})};
 }
 

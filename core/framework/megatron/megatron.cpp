@@ -103,8 +103,8 @@ std::shared_ptr<const Framework> read_megatron(const StrategyText& text) {
   }
   if (options.average_in_collective && text.message.reduction() != proto::Strategy::MEAN) {
     text.fields.complain_at(message, "average_in_collective", ProblemCode::kUnused,
-                            "megatron: average_in_collective needs reduction: MEAN; set it, or "
-                            "remove average_in_collective");
+                            "megatron: average_in_collective needs reduction: MEAN; set this "
+                            "reduction, or remove average_in_collective");
   }
   refuse_merging(text, "megatron");
   return megatron(options);

@@ -122,9 +122,9 @@ ProgramSetting ddp_setting(std::int64_t bucket, std::optional<std::int64_t> firs
     made.remark = "first_bucket_bytes is in bytes";
     if (!usual_cap) {
       made.remark =
-          "bucket_cap_mb is in MiB, and the size of the first bucket in bytes; newer releases of "
-          "PyTorch ignore the size of the first bucket if bucket_cap_mb is set, so the stated step "
-          "time is the longer of two predictions, with and without this size";
+          "bucket_cap_mb is in MiB, and the size of the first bucket in bytes; if bucket_cap_mb is "
+          "set, newer releases of PyTorch ignore the size of the first bucket, so the step time "
+          "was predicted with and without this size; the longer of the two step times is stated";
       made.readings.push_back({"strategy.pytorch_ddp.first_bucket_bytes="});
     }
   }

@@ -56,7 +56,7 @@ std::vector<StrategyProblem> problems_of(const CollectiveAllReduce& all_reduce) 
   if (first && all_reduce.eager) {
     problems.push_back({"collective_all_reduce",
                         "eager: TF_1_15 says \"Eager execution with collective ops is not "
-                        "supported yet.\"; remove it, or choose a later generation"});
+                        "supported yet.\"; remove eager, or choose a later generation"});
   }
   return problems;
 }

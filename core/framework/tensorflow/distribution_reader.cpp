@@ -139,8 +139,8 @@ void check_flags(const proto::TfCnnBenchmarks& t, std::string_view mode_name, Fi
     if (given)
       fields.complain_at(
           t, flag, ProblemCode::kUnused,
-          "tf_cnn_benchmarks: {}: {} does not have this option (only {} it); remove it", flag,
-          mode_name, whose);
+          "tf_cnn_benchmarks: {}: {} does not have this option (only {} it); remove this option",
+          flag, mode_name, whose);
   };
   const auto mode = t.variable_update();
   refuse(t.hierarchical_copy() && mode != Mode::REPLICATED, "hierarchical_copy", "replicated has");
@@ -163,11 +163,11 @@ void check_flags(const proto::TfCnnBenchmarks& t, std::string_view mode_name, Fi
                      mode == Mode::COLLECTIVE_ALL_REDUCE;
   for (const char* field : {"gradient_repacking", "agg_small_grads_max_bytes"}) {
     if (fields.has(t, field) && !packs)
-      fields.complain_at(t, field, ProblemCode::kUnused,
-                         "tf_cnn_benchmarks: {} has no effect, because {} reduces each gradient "
-                         "separately; remove it, or use replicated with all_reduce_spec or "
-                         "hierarchical_copy",
-                         field, mode_name);
+      fields.complain_at(
+          t, field, ProblemCode::kUnused,
+          "tf_cnn_benchmarks: {} has no effect, because {} reduces each gradient separately; "
+          "remove this option, or use replicated with all_reduce_spec or hierarchical_copy",
+          field, mode_name);
   }
 }
 
@@ -186,7 +186,7 @@ void check_servers(const proto::Strategy& s, Fields& fields) {
     if (given)
       fields.complain_at(s, field, ProblemCode::kUnused,
                          "strategy: {} has no effect, because variables on servers are sent "
-                         "separately and unchanged; remove it",
+                         "separately and unchanged; remove this field",
                          field);
   };
   refuse(s.has_compression(), "compression");

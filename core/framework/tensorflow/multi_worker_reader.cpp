@@ -64,7 +64,7 @@ CollectiveAllReduce collective_all_reduce_from(const proto::Strategy& s, Fields&
       fields.complain_at(how, "experimental_aggregate_gradients", ProblemCode::kUnused,
                          "collective_all_reduce: experimental_aggregate_gradients: {} does not "
                          "have this option and always updates a variable when its gradient "
-                         "arrives; remove it, or choose a later generation",
+                         "arrives; remove this option, or choose a later generation",
                          to_string(all_reduce.generation));
     }
     if (!all_reduce.aggregates_gradients && s.update() == proto::Strategy::AFTER_ALL) {

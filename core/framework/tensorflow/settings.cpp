@@ -32,7 +32,7 @@ std::optional<ProgramSetting> tensorflow_2(const Planned& planned) {
           "    implementation=tf.distribute.experimental.CommunicationImplementation.{})\n"
           "strategy = tf.distribute.MultiWorkerMirroredStrategy(communication_options=options)\n",
           s.bytes_per_pack->count(), implementation),
-      true, "bytes; only MultiWorkerMirroredStrategy obeys bytes_per_pack"};
+      true, "bytes_per_pack is in bytes; only MultiWorkerMirroredStrategy obeys bytes_per_pack"};
   if (is_collective_all_reduce(s)) return made;
   made.as_simulated = false;
   made.readings = {packed_by(
@@ -41,8 +41,8 @@ std::optional<ProgramSetting> tensorflow_2(const Planned& planned) {
        fmt::format("{}.implementation={}", kCommunicationOptions, implementation)})};
   if (s.update == Update::kPerPack)
     made.remark +=
-        "; updates overlap with communication only with experimental_aggregate_gradients=False and "
-        "a custom reduction";
+        "; the simulated overlap of updates with communication requires "
+        "experimental_aggregate_gradients=False and a reduction of gradients in your program";
   return made;
 }
 
