@@ -8,8 +8,8 @@
 namespace tutti::core {
 
 /// Adds the measured times of the collectives in the log of an AICB run to `run`, as one rank.
-/// measurements_of_run() writes them as a log of nccl-tests. AICB waits for the GPU before and
-/// after each collective, so the times contain no computation; they contain the wait for late
+/// measurements_of_run() writes these times as a log of nccl-tests. AICB waits for the GPU before
+/// and after each collective, so the times contain no computation, but do contain the wait for late
 /// ranks. The collectives before the end of the first iteration initialise the training and are
 /// left out. If the log is a workload, which has no times, nothing is added. ERRORS: as for
 /// read_aicb().

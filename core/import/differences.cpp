@@ -137,8 +137,8 @@ class Differences {
                           ? "; the trace of a single rank does not distinguish waiting for a late "
                             "rank from transfer"
                           : ""),
-          fmt::format("predicted {} ({} to {} in 8 of 10 cases); the measured time is the {} in {} "
-                      "executions; the median over all ranks is {}",
+          fmt::format("predicted {} ({} to {} in 8 of 10 cases); the measured time is the {} over "
+                      "{} executions; the median over all ranks is {}",
                       show(predicted), shown(static_cast<std::int64_t>(expected * low)),
                       shown(static_cast<std::int64_t>(expected * high)),
                       run_.ranks.size() < 2 ? "median" : "median of the fastest rank's times",
@@ -161,7 +161,7 @@ class Differences {
     if (same) return;
     add(Difference::Kind::kChoice,
         fmt::format("NCCL executed pack {} with {}, but {} was predicted", p, measured, predicted),
-        fmt::format("according to the name of the kernel{}; predicted: {}",
+        fmt::format("executed according to the trace: {}{}; predicted: {}", measured,
                     pack.channels > 0 ? fmt::format(", {} channels", pack.channels) : "",
                     info.nccl),
         by);
@@ -211,8 +211,8 @@ class Differences {
                   "ranks wait up to {} per step for each other, but not for any rank in particular",
                   shown(skew)),
         fmt::format("rank {} is the last to start a collective in {} of {} cases; the wait in a "
-                    "step is the largest difference between the ranks' start times of a collective "
-                    "(stated: the median over {} steps)",
+                    "step is the largest difference between the ranks' start times of a "
+                    "collective, and the stated wait is the median over {} steps",
                     most->first, most->second, executions, skews.size()),
         skew);
   }

@@ -21,7 +21,7 @@ struct Difference {
     kPacks,       ///< the run's packs are not those that were predicted
   };
   Kind kind = Kind::kCollective;
-  std::string what;      ///< one sentence without a full stop
+  std::string what;      ///< describes the difference in one sentence without a full stop
   std::string evidence;  ///< the measured and predicted values that show the difference
   /// An upper bound of the part of the step time that this difference explains. Two differences may
   /// explain the same time.

@@ -173,8 +173,8 @@ Expected<std::vector<std::string>> fit_gradients(StepModel& model, const Scenari
   const std::size_t kept = model.gradients.size();
   if (model.has_buckets && !limits_of_packs(model) && packs_as_gradients(model))
     notes->push_back(fmt::format(
-        "no bucket sizes of PyTorch DDP produce exactly the packs of the trace, so each "
-        "of the {} packs becomes one variable instead of its {} gradients in total",
+        "no bucket sizes of PyTorch DDP produce exactly the packs of the trace, so the scenario "
+        "has one variable for each of the {} packs, instead of one for each of the {} gradients",
         model.packs.size(), kept));
   return notes;
 }

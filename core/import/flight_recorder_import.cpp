@@ -73,9 +73,10 @@ Expected<void> import_flight_recorder(ByteInput& input, const std::string& name,
   run.framework = "PyTorch";
   run.files.push_back(name);
   if (first_record > 0)
-    run.notes.push_back(fmt::format(
-        "{}: {} earlier entries were overwritten in the ring buffer (TORCH_FR_BUFFER_SIZE)", name,
-        first_record));
+    run.notes.push_back(
+        fmt::format("{}: {} earlier entries were overwritten, because the ring buffer was full; "
+                    "set TORCH_FR_BUFFER_SIZE to a larger number of entries",
+                    name, first_record));
   if (timed == 0)
     run.notes.push_back(fmt::format(
         "{}: no entry has a duration; record with TORCH_NCCL_ENABLE_TIMING=1 for times", name));

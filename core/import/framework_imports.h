@@ -18,9 +18,9 @@ void note_late_ranks(MeasuredRun& run);
 
 /// Adds a Horovod timeline, which one rank writes for all ranks. Each tensor is negotiated once per
 /// training step, so its k-th negotiation belongs to step k. Tensors whose collectives have the
-/// same start and the same end form a pack. A step is assumed to begin when the previous step ends.
-/// The forward pass of a step therefore lasts until the first tensor is ready.
-/// ERRORS: as for read_horovod_timeline().
+/// same start and the same end form a pack. A Horovod timeline does not show computation. A step is
+/// therefore assumed to begin when the previous step ends, and its forward pass to last until the
+/// first tensor of the step is ready. ERRORS: as for read_horovod_timeline().
 Expected<void> import_horovod(ByteInput& input, const std::string& name, MeasuredRun& run,
                               const std::function<void(double)>& progress = {});
 

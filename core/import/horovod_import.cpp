@@ -169,7 +169,7 @@ class HorovodImport {
     run_.ranks.push_back(std::move(rank));
     run_.notes.push_back(
         fmt::format("{}: a Horovod timeline does not show computation; the forward pass is assumed "
-                    "to last until the first gradient of the step",
+                    "to last until the first gradient of the step is ready",
                     name_));
     if (cycles_.size() > 1) {
       std::vector<std::int64_t> lengths;

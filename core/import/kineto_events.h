@@ -58,8 +58,8 @@ class RankTrace::Events {
     std::int32_t thread = 0;
   };
 
-  /// A call of a collective on the host. The trace records it as record_param_comms or as an
-  /// annotation nccl:….
+  /// A call of a collective on the host. The trace records the call as an operator
+  /// record_param_comms or as an annotation nccl:….
   struct Call {
     HostRange range;
     std::int64_t external = -1;
@@ -112,12 +112,13 @@ class RankTrace::Events {
   /// Returns the last copy on the thread of a call. Compiled code makes a copy of each gradient,
   /// and reduces the copy in place.
   [[nodiscard]] CopyBefore copy_before(const HostRange& call) const;
-  /// Determines the sizes of all-reduces by the memory of the copies that are reduced. The sizes
-  /// are used only if every all-reduce without a size follows such a copy, and nearly all of them
-  /// follow it immediately. In other programs, copies have nothing to do with all-reduces.
-  /// Returns true if the sizes are used.
+  /// Sets the sizes of all-reduces to the sizes of the memory that was allocated for the copies
+  /// that are reduced. The sizes are used only if every all-reduce without a size follows such a
+  /// copy, and nearly all of them follow it immediately. In other programs, copies have nothing to
+  /// do with all-reduces. Returns true if the sizes are used.
   bool sizes_from_copies();
-  /// Counts copies and allocations, which are used for the sizes of all-reduces only.
+  /// Counts the records of copies and allocations as used or as ignored. Only sizes_from_copies()
+  /// uses these records.
   void count_copies(bool used);
   void join_calls();
   /// Counts each kernel and copy once. The ids of launches ascend. Therefore a kernel whose id is
@@ -140,8 +141,8 @@ class RankTrace::Events {
   [[nodiscard]] std::span<const std::size_t> kernels_of(std::size_t s) const;
   /// Determines the gradients, layers and packs of training step `s`.
   void fill_step(std::size_t s);
-  /// Handles a step in which the backward pass itself issues one all-reduce per gradient, instead
-  /// of the gradients' hooks: finds the packs of such a step. Returns false for all other steps.
+  /// Finds the packs of a step in which the backward pass itself, and not the hooks of gradients,
+  /// issues one all-reduce per gradient. Returns false for all other steps.
   bool packs_inside_functions(std::size_t s, std::int32_t thread);
   std::string layer_name(std::int32_t text, std::int32_t layer) const;
   template <class It>

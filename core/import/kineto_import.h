@@ -10,7 +10,7 @@
 
 namespace tutti::core {
 
-/// Adds a PyTorch profiler trace, which has one rank, to `run`.
+/// Adds a PyTorch profiler trace, which contains one rank, to `run`.
 ///
 /// - Training steps are the annotations ProfilerStep#N; without them, the trace is one step. The
 ///   host runs ahead of the GPU. A step therefore ends when the last kernel that the host launched

@@ -52,18 +52,18 @@ void RankTrace::Events::place_rank() {
   }
   for (const MeasuredRank& other : run_.ranks) {
     if (other.rank == rank_.rank)
-      rank_problem_ = fmt::format("two traces are of rank {}; give one trace per rank", rank_.rank);
+      rank_problem_ = fmt::format("two traces state rank {}; give one trace per rank", rank_.rank);
   }
   if (run_.world_size > 0 && header_.world_size > 0 && run_.world_size != header_.world_size)
     run_.notes.push_back(
-        fmt::format("{}: this trace is of {} ranks, but the trace before it is of {}; all files of "
-                    "one command must come from the same run",
+        fmt::format("{}: this trace comes from a run of {} ranks, but the previous trace comes "
+                    "from a run of {}; all files of one command must come from the same run",
                     name_, header_.world_size, run_.world_size));
   if (!run_.gpu.empty() && !header_.devices.empty() && run_.gpu != header_.devices.front().name)
-    run_.notes.push_back(fmt::format(
-        "{}: this trace is of {}, but the trace before it is of {}; all files of one command must "
-        "come from the same run",
-        name_, header_.devices.front().name, run_.gpu));
+    run_.notes.push_back(
+        fmt::format("{}: this trace was recorded on {}, but the previous trace on {}; all files of "
+                    "one command must come from the same run",
+                    name_, header_.devices.front().name, run_.gpu));
   run_.world_size = std::max(run_.world_size, header_.world_size);
   run_.is_rocm = run_.is_rocm || header_.is_rocm;
   if (run_.nccl_version.empty()) run_.nccl_version = header_.nccl_version;

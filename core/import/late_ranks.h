@@ -10,8 +10,8 @@
 
 namespace tutti::core {
 
-/// The estimated time by which the host of a rank that was not measured is late before a layer of
-/// the backward pass.
+/// A layer of the backward pass before which the GPU of a late rank is estimated to be idle. The
+/// late rank was not measured, but the measured rank waits for it.
 struct LateLayer {
   std::int32_t pack = -1;    ///< the pack in which the measured rank waits
   std::string before;        ///< name of the gradient with which the pack becomes ready
@@ -20,10 +20,10 @@ struct LateLayer {
 };
 
 /// If only one rank was measured, explains packs that take much longer than their transfer: another
-/// rank, which was not measured, is assumed to be late. Returns the idle times of this rank with
-/// which the packs of a step would take the measured times. The result is empty if no pack exceeds
-/// the error band of its prediction by at least 1 % of a step, or if several ranks were measured.
-/// In `predicted`, no rank is late.
+/// rank, which was not measured, is assumed to launch some layers late. Returns the idle times of
+/// this late rank with which the packs of a step would take the measured times. The result is empty
+/// if no pack exceeds the error band of its prediction by at least 1 % of a step, or if several
+/// ranks were measured. `predicted` is a prediction in which no rank is late.
 std::vector<LateLayer> late_layers(const MeasuredRun& run, const StepModel& model,
                                    const Summary& predicted);
 

@@ -24,8 +24,8 @@ Expected<void> import_nccl_log(ByteInput& input, const std::string& name, Measur
 /// Adds a dump of NCCL's example profiler plugin, which has one communicator of one rank, to `run`.
 /// ERRORS: as for read_nccl_profiler().
 Expected<void> import_nccl_profiler(ByteInput& input, const std::string& name, MeasuredRun& run);
-/// Sets the sizes of communicators and collectives in a run of these dumps; does not change other
-/// runs. Must be called after all dumps were read.
+/// If `run` was read from dumps of this plugin, sets the sizes of its communicators and
+/// collectives; otherwise, does nothing. Must be called after all dumps were read.
 void finish_nccl_profiler(MeasuredRun& run);
 
 /// Adds a status of NCCL's RAS to `run`: communicators, and notes on ranks that are missing or have

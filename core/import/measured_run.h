@@ -36,8 +36,8 @@ std::string_view to_string(MeasuredKind kind);
 /// "ReduceScatter", "ncclDevKernel_AllGather_RING_LL".
 MeasuredKind measured_kind_of(std::string_view name);
 
-/// The type of a tensor's elements. element_type_of() accepts its names in ATen ("BFloat16"), C++
-/// ("c10::BFloat16"), NCCL ("ncclFloat16"), NumPy and Python ("torch.float16").
+/// The type of a tensor's elements. element_type_of() accepts the names of types in ATen
+/// ("BFloat16"), C++ ("c10::BFloat16"), NCCL ("ncclFloat16"), NumPy and Python ("torch.float16").
 struct ElementType {
   std::string name;        ///< "bfloat16"; empty: not known
   std::int64_t bytes = 0;  ///< 0: not known
@@ -116,7 +116,7 @@ struct MeasuredRank {
   std::vector<MeasuredCollective> collectives;
 };
 
-/// NCCL's choice for collectives of one kind and size, from its log.
+/// NCCL's choice for collectives of one kind and size, as NCCL's log states it.
 struct MeasuredChoice {
   MeasuredKind kind = MeasuredKind::kOther;
   std::int64_t bytes = -1;  ///< size in bytes of a rank's input or output, whichever is larger, as
@@ -155,9 +155,9 @@ struct MeasuredRun {
 /// Returns the rank with this host, process and number. Adds the rank if the run does not have it.
 MeasuredRank& rank_of(MeasuredRun& run, const std::string& host, std::int64_t pid,
                       std::int64_t rank);
-/// Converts the size of the count argument of an NCCL call to the size that Tutti and nccl-tests
-/// use, which is the larger of a rank's input and output. Returns -1 if `ranks` is needed but
-/// unknown.
+/// Returns the size of a collective as Tutti and nccl-tests count it: the larger of a rank's input
+/// and output. `argument_bytes` is the count argument of the NCCL call times the size of an
+/// element. Returns -1 if `ranks` is needed but unknown.
 std::int64_t size_of_argument(MeasuredKind kind, std::int64_t argument_bytes, std::int64_t ranks);
 
 /// Returns the index of the group in MeasuredRun::groups. If no group has the same name, size and

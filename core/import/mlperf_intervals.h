@@ -9,10 +9,10 @@
 
 namespace tutti::core {
 
-/// The events of an MLPerf log from which the time of a training step follows.
+/// Collects the events of an MLPerf log, and computes the times of training steps from them.
 class MlperfIntervals {
  public:
-  /// The settings that give events a meaning. Unknown numbers are 0.
+  /// The settings of the run that are needed to compute times from events. Unknown numbers are 0.
   struct Workload {
     std::string benchmark;
     std::int64_t batch = 0;     ///< samples of a training step
@@ -20,11 +20,13 @@ class MlperfIntervals {
     std::int64_t sequence = 0;  ///< tokens of a sample
   };
 
-  /// Counts the record, and stores its times. Returns false if the record is not an event.
+  /// Counts the record, and stores its times. Returns false if the record is not an event from
+  /// which times are computed.
   bool take(const MlperfRecord& record, RecordCounts& counts);
 
-  /// Returns the time of a training step in seconds for each interval of the log, in order. Returns
-  /// an empty map if no event gives a time. Adds notes about values that are not used.
+  /// Returns the time of a training step in seconds for each interval of the log. The key is the
+  /// number of the interval, or its time in ms. Returns an empty map if no event gives a time. Adds
+  /// notes about values that are not used.
   [[nodiscard]] std::map<std::int64_t, double> step_times(const Workload& workload,
                                                           const std::string& file,
                                                           std::vector<std::string>& notes) const;

@@ -129,10 +129,11 @@ class RasImport {
       // With one rank per host, the next rank is one host further.
       const std::int64_t stride = layout.nodes == layout.size ? run_.gpus_per_host : layout.stride;
       run_.notes.push_back(fmt::format(
-          "{} communicator{} of {} ranks on {} host{}: a scenario describes them as communicator "
+          "{} communicator{} of {} ranks on {} host{}: a scenario describes {} by communicator "
           "{{ name: \"…\" size: {}{} … }}",
           count, count == 1 ? "" : "s", layout.size, layout.nodes, layout.nodes == 1 ? "" : "s",
-          layout.size, stride > 1 ? fmt::format(" stride: {}", stride) : ""));
+          count == 1 ? "this communicator" : "these communicators", layout.size,
+          stride > 1 ? fmt::format(" stride: {}", stride) : ""));
     }
   }
 

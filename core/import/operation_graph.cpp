@@ -49,10 +49,9 @@ class OperationGraphMaker {
     collect_steps();
     if (graph_.steps_.size() < 2)
       return tl::make_unexpected(Error::request(
-          {ProblemCode::kMissing},
-          fmt::format("this log has {} steps in which every rank has every operation; at least 2 "
-                      "are needed",
-                      graph_.steps_.size())));
+          {ProblemCode::kMissing}, fmt::format("in this log, every rank executes every operation "
+                                               "in only {} steps; at least 2 such steps are needed",
+                                               graph_.steps_.size())));
     // No sum of times may overflow.
     std::int64_t longest = 0;
     for (const OperationGraph::Step& step : graph_.steps_) longest = std::max(longest, step.time);

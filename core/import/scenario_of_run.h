@@ -12,7 +12,7 @@
 
 namespace tutti::core {
 
-/// A model that may be the model of a trace. Gradients are in creation order.
+/// A model that the traced job may have trained. Gradients are in creation order.
 struct CandidateModel {
   struct Gradient {
     std::string name;
@@ -49,10 +49,11 @@ struct ScenarioOfRun {
 
 /// If the trace lacks the names and sizes of gradients, takes them from a matching model in
 /// `facts`. If no model matches but packs have sizes, each pack becomes one gradient. If some
-/// gradients are in packs, removes all others, and moves their computation. If PyTorch DDP would
-/// not form the packs, each pack becomes one gradient. Returns notes on the assumptions. ERRORS:
+/// gradients are in packs, removes all other gradients, and adds the time of their layers to the
+/// next layer with a gradient in a pack, or to the update. If PyTorch DDP cannot form these packs
+/// from the gradients, each pack becomes one gradient. Returns notes on the assumptions. ERRORS:
 /// the sizes are unknown (kMissing "--model"); the model that the user chose does not match
-/// (kConflict "--model"). `model` is then unchanged.
+/// (kConflict "--model"). In case of an error, `model` is unchanged.
 Expected<std::vector<std::string>> fit_gradients(StepModel& model, const ScenarioFacts& facts);
 
 /// Returns a scenario (docs/scenarios.md) that describes a measured run. The scenario contains what

@@ -276,11 +276,13 @@ class Planner : private PackMaker {
         add_merged(members, packed ? Merging::kConcat : merging_);
       }
     }
-    if (merges && strategy_.merging == Merging::kConcat) {
-      plan_.notes.add("plan.merges-like-tensorflow",
-                      "TensorFlow merges only the collectives of ring and nccl; the plan applies "
-                      "the merge scope to {} too, and copies gradients into and out of every pack",
-                      to_string(strategy_.algorithm));
+    if (merges && traits(strategy_.algorithm).tf_implementation.empty() &&
+        strategy_.merging == Merging::kConcat) {
+      plan_.notes.add(
+          "plan.merges-like-tensorflow",
+          "TensorFlow merges only the collectives of ring and nccl; the plan applies "
+          "all_reduce_merge_scope to {} too, and copies gradients into and out of every pack",
+          to_string(strategy_.algorithm));
     }
   }
 

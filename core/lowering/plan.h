@@ -30,8 +30,8 @@ namespace tutti::core {
 /// The phase of a training step that a pack belongs to.
 enum class PackPhase : std::uint8_t {
   kGradients,  ///< packs of gradients, which start once their gradients are ready
-  kRead,  ///< packs that read variables from servers when the step begins; each layer waits for the
-          ///< layer's variables
+  kRead,  ///< packs that read variables from servers when the step begins; each layer waits for its
+          ///< variables
   kCheckpoint,  ///< packs that aggregate variables for a checkpoint, after the rest of the step
 };
 
@@ -102,7 +102,8 @@ struct PlannedCollective {
     if (members) return {0, members->rank(replica)};
     return groups ? groups->place(replica) : Partition::Place{0, replica};
   }
-  /// Returns the replica with this group and rank. REQUIRES: the rank is not a helper rank.
+  /// Returns the replica with this group and rank. REQUIRES: the rank is not a helper (a rank
+  /// without a replica).
   [[nodiscard]] std::int64_t replica(Partition::Place place) const {
     if (members) return members->replica(place.rank);
     return groups ? groups->replica(place) : place.rank;
@@ -205,9 +206,9 @@ struct Plan {
   }
 
   [[nodiscard]] Bytes bytes() const;
-  /// Returns a pack's collective with the largest number of ranks. If the plan has no groups
-  /// (`partition`) and no trace (`graph`), a given rank is the same device in all collectives of
-  /// packs.
+  /// Returns the collective with the largest number of ranks among the collectives of all packs. If
+  /// the plan has no groups (`partition`) and no trace (`graph`), a given rank is the same device
+  /// in all collectives of packs.
   [[nodiscard]] const Collective& widest() const;
 };
 

@@ -5,10 +5,11 @@
 namespace tutti::core {
 
 /// Makes the plan of a strategy with variables on servers (Strategy::servers). For every variable,
-/// a pack reduces the variable's gradients on the variable's server; for sparse gradients, one pack
-/// sends the indices and another pack the rows. If replicas read variables from servers
-/// (Servers::reads), a second pack reads the variable when a step begins.
-/// ERRORS and REQUIRES: as for make_plan(); also REQUIRES that strategy.servers is set.
+/// a pack reduces the variable's gradients on the variable's server. For a variable with sparse
+/// gradients, two packs do this: one pack sends the indices, and the other pack sends the rows. If
+/// replicas read variables from servers (Servers::reads), a further pack for every variable reads
+/// the variable when a step begins. ERRORS and REQUIRES: as for make_plan(); also REQUIRES that
+/// strategy.servers is set.
 tl::expected<Plan, StrategyProblem> plan_on_servers(const Workload& workload,
                                                     const Strategy& strategy,
                                                     const Cluster& cluster);

@@ -8,9 +8,9 @@ namespace tutti::core {
 /// entry are planned separately, and the packs are in the order of the entries. Packs that are
 /// launched serially (NCCL) run one after the other, even if they belong to different entries.
 /// ERRORS, in addition to those of make_plan(): a gradient fits no entry; the spec has `validation:
-/// LITERAL`, and TensorFlow does not know an algorithm or refuses it for a gradient; TensorFlow
-/// would return results in the order of the entries, and a result would have another shape than its
-/// variable.
+/// LITERAL`, and TensorFlow does not know an algorithm or refuses it for a gradient; the spec has
+/// `result_order: BY_ENTRY`, with which TensorFlow returns results in the order of the entries, and
+/// the result for a variable would not have the shape of the variable.
 tl::expected<Plan, StrategyProblem> plan_by_spec(const Workload& workload, const Strategy& strategy,
                                                  const Cluster& cluster,
                                                  const std::vector<Communicator>& communicators);

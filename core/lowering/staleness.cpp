@@ -36,8 +36,9 @@ double AsyncServersList::steps_per_second() const {
 std::string AsyncServersList::describe(const UpdatesBehind& behind, bool until_steady) const {
   const auto [least, fastest] = std::minmax_element(steps_.begin(), steps_.end());
   return fmt::format(
-      "asynchronous workers: {:.3g} steps/s for all {} workers together, measured until {} (when "
-      "each worker has ended {} to {} steps). Staleness: between the computation of a gradient and "
+      "asynchronous workers: {:.3g} steps/s for all {} workers together, measured until {} (at "
+      "this time, the slowest worker has ended {} steps, and the fastest {}). Staleness: between "
+      "the computation of a gradient and "
       "its update, {:.2f} updates by other workers occur on average, and at most {}",
       steps_per_second(), steps_.size(),
       until_steady ? "the steady state is known" : "the first worker ends", *least, *fastest,

@@ -56,8 +56,9 @@ class CommunicationTasks {
 /// Debug and sanitizer builds check every plan (core/lowering/plan_check.h).
 class StepPrograms {
  public:
-  /// Selects whether programs have compute tasks for the divisions of packs before and after NCCL's
-  /// sums (Pack::divided_before), or no tasks, because the executor divides the data itself.
+  /// Selects how the values of packs are divided before and after NCCL's sums
+  /// (Pack::divided_before) to get a mean: by compute tasks of the programs, or by the executor
+  /// itself.
   enum class Divisions { kAsTasks, kByExecutor };
   StepPrograms(const Workload& workload, const Plan& plan,
                Divisions divisions = Divisions::kAsTasks);

@@ -23,7 +23,8 @@ struct TableFacts {
                        ///< table
   std::string collective;
   std::string gpu_model;
-  std::string nearest_gpu_model;  ///< the most similar GPU with parameters, if `gpu_model` has none
+  std::string nearest_gpu_model;  ///< if the time model has no parameters for `gpu_model`: the most
+                                  ///< similar GPU for which it has parameters
   std::string intra;              ///< links inside a node: "NVLink4+NVSwitch", "PCIe gen4", …
   std::string nic_type;
   std::string version;  ///< release of NCCL
@@ -36,7 +37,7 @@ struct TableFacts {
   std::optional<std::int64_t> links_per_gpu;
   std::optional<double> link_gb_per_s;
   std::optional<double> pcie_gb_per_s;  ///< payload rate of a GPU's PCIe link, as NCCL computes it;
-                                        ///< nullopt: that of the GPU's own connector
+                                        ///< nullopt: the rate of the GPU's own connector
   std::int64_t nics_per_node = 0;
   std::optional<double> nic_gbps;
   std::int64_t devices_per_card = 1;  ///< EFA devices or ports that one card of `nics_per_node` has
@@ -66,9 +67,10 @@ struct CollectiveTable {
 /// Loads published tables of nccl-tests. `tables` is the path of a CSV file (table_id, size_bytes,
 /// time_us, …). `meta` is the path of a JSON file that contains a list with one record per table.
 /// Tables are returned in the order of `meta`, followed by tables without a record. Rows keep their
-/// order, including repeated sizes. Problems of a record or a row, which include duplicate records
-/// and records without a table_id, are stored in its table. Rows whose table_id cannot be read are
-/// collected in a table without a name. ERRORS: unreadable files; missing columns.
+/// order, including repeated sizes. Problems of a record or a row are stored in the table to which
+/// the record or row belongs; duplicate records and records without a table_id are such problems.
+/// Rows whose table_id cannot be read are collected in a table without a name. ERRORS: unreadable
+/// files; missing columns.
 Expected<std::vector<CollectiveTable>> load_collective_tables(const std::string& tables,
                                                               const std::string& meta);
 

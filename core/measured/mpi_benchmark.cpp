@@ -50,7 +50,7 @@ std::optional<std::int64_t> MpiBenchmarkReader::size_of_row(const LogWord& word)
     return std::nullopt;
   if (status == std::errc() && bytes >= 0 && bytes <= kMaxLogBytes) return bytes;
   problems_.add({ProblemCode::kTooLarge, "size"}, at(word),
-                "size: {} exceeds the longest possible message", size);
+                "size: {} exceeds the limit of 2^50 bytes", size);
   return std::nullopt;
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// The parts that the readers of the OSU micro-benchmarks and of the Intel MPI Benchmarks share. No
+// The code that the readers of the OSU micro-benchmarks and of the Intel MPI Benchmarks share. No
 // other code includes this header.
 
 #include <optional>
@@ -37,23 +37,25 @@ class MpiBenchmarkReader {
 
   /// Reads a line that begins with "#".
   virtual void read_remark(const std::vector<LogWord>& words) = 0;
-  /// Reads another line that is not empty.
+  /// Reads any other line that is not empty.
   virtual void read_row(const std::vector<LogWord>& words) = 0;
 
   [[nodiscard]] Location at(const LogWord& word) const { return {file_, line_, word.column}; }
   /// Begins a table of `collective_`, whose first title is `title`.
   NcclTestsTable& begin_table(const LogWord& title);
-  /// Ends the current table. The rows that follow are not used, because they are those of `what`.
+  /// Ends the current table. The rows that follow are not used. `what` names the test or table to
+  /// which they belong.
   void ignore_table(std::string what);
-  /// Returns the size with which a row begins. Returns nullopt if the line is not a row, or if the
-  /// size is too large, which is a problem.
+  /// Returns the size with which a row begins. Returns nullopt if the line is not a row. If the
+  /// size is too large, adds a problem and returns nullopt.
   std::optional<std::int64_t> size_of_row(const LogWord& word);
   /// Adds a row to the current table. `time`: the average time in microseconds.
   void add_time(const LogWord& size, std::int64_t bytes, const LogWord& time, bool is_wrong);
   NcclTestsTable& table() { return tables_.back(); }
   Problems& problems() { return problems_; }
 
-  const MpiCollective* collective_ = nullptr;  ///< that of the current table; null: not used
+  const MpiCollective* collective_ =
+      nullptr;        ///< collective of the current table; null: the rows that follow are not used
   std::string type_;  ///< nccl-tests' name of the type; empty: the output states none
 
  private:
@@ -63,7 +65,7 @@ class MpiBenchmarkReader {
   Problems& problems_;
   std::string_view suite_, example_;
   int line_ = 0;
-  std::string other_;  ///< the last table that is not used
+  std::string other_;  ///< name of the latest table that is not used
   int other_line_ = 0;
   std::vector<NcclTestsTable> tables_;
 };

@@ -175,13 +175,15 @@ Expected<CollectiveKind> check_collective(const NcclTestsTable& table, std::int6
   if (!table.collective.empty() && !named) {
     return wrong(
         {ProblemCode::kUnknownName, "collective"}, table.where,
-        fmt::format("this table is of {}; expected all_reduce or another collective of nccl-tests",
-                    table.collective));
+        fmt::format(
+            "this table measures {}; expected all_reduce or another collective of nccl-tests",
+            table.collective));
   }
   if (table.ranks && *table.ranks != ranks) {
-    return wrong({ProblemCode::kConflict, "ranks"}, table.where,
-                 fmt::format("this table is of {} ranks, but the scenario's cluster has {}",
-                             *table.ranks, ranks));
+    return wrong(
+        {ProblemCode::kConflict, "ranks"}, table.where,
+        fmt::format("this table was measured on {} ranks, but the scenario's cluster has {}",
+                    *table.ranks, ranks));
   }
   const std::vector<CollectiveKind> kinds =
       named ? std::vector{*named} : possible_collectives(table, ranks);
@@ -190,11 +192,12 @@ Expected<CollectiveKind> check_collective(const NcclTestsTable& table, std::int6
   if (kinds.size() > 1 && !is_expected) {
     std::vector<std::string_view> names;
     for (const CollectiveKind one : kinds) names.push_back(to_string(one));
-    return wrong({ProblemCode::kMissing, "collective"}, table.where,
-                 fmt::format("this table does not name its program, and may be of {}; add the line "
-                             "\"# Collective test starting: {}_perf\", or the name of the "
-                             "collective to the name of the file",
-                             fmt::join(names, " or "), names.front()));
+    return wrong(
+        {ProblemCode::kMissing, "collective"}, table.where,
+        fmt::format("this table does not name its program, and may measure {}; add the line "
+                    "\"# Collective test starting: {}_perf\", or the name of the "
+                    "collective to the name of the file",
+                    fmt::join(names, " or "), names.front()));
   }
   const CollectiveKind kind = is_expected     ? *expected
                               : kinds.empty() ? collective_of_columns(table)
@@ -224,11 +227,11 @@ Expected<CollectiveKind> check_collective(const NcclTestsTable& table, std::int6
     }
   }
   if (kinds.empty())
-    return wrong({ProblemCode::kConflict, "collective"}, table.where,
-                 fmt::format("this table does not name its program, and its columns fit no "
-                             "collective of nccl-tests on {} ranks (redop, root, busbw / algbw, "
-                             "and bytes per element)",
-                             ranks));
+    return wrong(
+        {ProblemCode::kConflict, "collective"}, table.where,
+        fmt::format("this table does not name its program, and its columns (redop, root, busbw / "
+                    "algbw, and bytes per element) fit no collective of nccl-tests on {} ranks",
+                    ranks));
   return kind;
 }
 

@@ -111,11 +111,12 @@ Expected<std::vector<NcclTestsTable>> parse_nccl_tests(std::string_view text,
 /// Parses the tables of a file of at most 64 MiB, which may be compressed with gzip.
 Expected<std::vector<NcclTestsTable>> load_nccl_tests(const std::string& path);
 
-/// Returns the collective that the table names, or otherwise the only one that it may measure
-/// (possible_collectives()); if there are several, the one that the user `expected`. Checks that
-/// the content of the table fits this collective on `ranks` ranks: the number of ranks, the
-/// reduction, the root, and the ratio of busbw to algbw (if enough digits are printed). ERRORS: the
-/// table does not fit, or may be of several collectives; the error contains the location.
+/// Returns the collective that the table names. If the table names none, returns the only
+/// collective that the table may measure (possible_collectives()) or, if there are several, the one
+/// that the user `expected`. Checks that the content of the table fits this collective on `ranks`
+/// ranks: the number of ranks, the reduction, the root, and the ratio of busbw to algbw (if enough
+/// digits are printed). ERRORS: the table does not fit, or may be of several collectives; the error
+/// contains the location.
 Expected<CollectiveKind> check_collective(const NcclTestsTable& table, std::int64_t ranks,
                                           std::optional<CollectiveKind> expected = {});
 

@@ -171,7 +171,7 @@ class JsonReader {
     if (!type || blocks < 1 || row.bytes % (size_of(*type).count() * blocks) != 0) {
       problems_.add(
           {ProblemCode::kMissing, "count"}, row.where,
-          "count is missing, and does not follow from the size, type and number of ranks");
+          "count is missing, and cannot be computed from the size, type and number of ranks");
       return false;
     }
     row.elements = row.bytes / size_of(*type).count() / blocks;
@@ -202,10 +202,9 @@ class JsonReader {
         has_time ? number(*value, time, kMaxLogUs) : time_of_bandwidth(*value, row, table);
     if (!us) {
       if (!has_time)
-        problems_.add(
-            {ProblemCode::kMissing, "time"}, at(*value),
-            "time is missing, and cannot be computed (this needs alg_bw, or bus_bw and the list of "
-            "devices)");
+        problems_.add({ProblemCode::kMissing, "time"}, at(*value),
+                      "time is missing, and cannot be computed without alg_bw, or bus_bw and the "
+                      "list of devices");
       return std::nullopt;
     }
     NcclTestsTiming timing;

@@ -1,7 +1,7 @@
 #pragma once
 
-// Declarations that the readers of logs share: those of nccl-tests' text and JSON, and those of MPI
-// benchmarks. No other code includes this header.
+// Declarations that all readers of logs share: the readers of the text and the JSON of nccl-tests,
+// and the readers of MPI benchmarks. No other code includes this header.
 
 #include <functional>
 #include <map>
@@ -26,14 +26,14 @@ struct LogWord {
 };
 /// Returns the words of a line without the prefixes that launchers add to lines, such as "0:" (srun
 /// --label), "[1,0]<stdout>:" (mpirun --tag-output) and time stamps. Colors of terminals are
-/// ignored. Columns are those of the whole line.
+/// ignored. Columns are counted in the whole line, including prefixes.
 std::vector<LogWord> log_words(std::string_view line);
-/// Returns a number as the C locale writes it: programs that run in the locale of the user may
-/// write "28,15".
+/// Replaces a decimal comma by a point. Programs that run in the locale of the user may write
+/// "28,15" instead of "28.15".
 std::string decimal_text(std::string_view text);
 /// True if the text consists of digits and is not empty.
 bool all_digits(std::string_view text);
-/// Removes letters from the beginning of the first word, and the whole word if nothing is left.
+/// Removes the first `letters` characters of the first word. If nothing is left, removes the word.
 void cut_front(std::vector<LogWord>& words, std::size_t letters);
 
 /// Returns the collective that a program runs: "all_reduce" for
@@ -43,8 +43,9 @@ std::string collective_of_program(std::string_view program);
 /// Sets the root of a row, unless the collective has none ("-1").
 void set_root(NcclTestsRow& row, std::string_view written);
 
-/// Returns the collective that a table without the name of its program claims to measure by its
-/// reduction and its root alone. Errors of a table that fits no collective refer to this one.
+/// Returns the collective that only the columns of the reduction and the root suggest, for a table
+/// without the name of its program. If such a table fits no collective, its error messages are
+/// about the suggested collective.
 CollectiveKind collective_of_columns(const NcclTestsTable& table);
 
 /// True if the ratio of busbw to algbw is `factor`, as far as the two decimals of bandwidths can

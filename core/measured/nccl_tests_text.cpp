@@ -361,8 +361,8 @@ class TextReader {
     const auto status =
         std::from_chars(word.text.data(), word.text.data() + word.text.size(), value).ec;
     if (status == std::errc() && value <= kMaxLogBytes) return value;
-    problems_->add({ProblemCode::kTooLarge, what}, at(word),
-                   "{}: {} exceeds the longest possible message", what, word.text);
+    problems_->add({ProblemCode::kTooLarge, what}, at(word), "{}: {} exceeds the limit of 2^50",
+                   what, word.text);
     return std::nullopt;
   }
 

@@ -105,10 +105,11 @@ Expected<TableSystem> system_of(const TableFacts& facts) {
           fmt::format("the model has no parameters for the GPU {}", facts.nearest_gpu_model));
   }
   if (gpu == nullptr)
-    return cannot({ProblemCode::kUnknownName, "gpu_model"},
-                  fmt::format("the model has no parameters for the GPU {}; nearest_gpu_model can "
-                              "state the most similar GPU that it has parameters for",
-                              facts.gpu_model));
+    return cannot(
+        {ProblemCode::kUnknownName, "gpu_model"},
+        fmt::format("the time model has no parameters for the GPU {}; set nearest_gpu_model in the "
+                    "table's record to the most similar GPU that has parameters",
+                    facts.gpu_model));
   if (facts.nodes < 1 || facts.gpus_per_node < 1 || facts.ranks < 2 || facts.nodes > 1'000'000 ||
       facts.gpus_per_node > 1'000)
     return cannot({ProblemCode::kMissing, "n_ranks"},

@@ -9,8 +9,8 @@
 
 namespace tutti::core {
 
-/// The machines on which a table was measured, as an input for the model of NCCL, with the release
-/// of NCCL and its settings.
+/// The input of the time model for a table: the machines on which the table was measured, the
+/// release of NCCL, and the settings of NCCL.
 struct TableSystem {
   nccl::System system;
   nccl::Version version;
@@ -20,7 +20,7 @@ struct TableSystem {
 };
 
 /// Returns the system of a table. ERRORS: the system cannot be modelled, because a GPU, link or
-/// network is unknown, or because the release of NCCL is older than the cost model.
+/// network is unknown, or because the release of NCCL is older than the oldest modelled release.
 Expected<TableSystem> system_of(const TableFacts& facts);
 
 }  // namespace tutti::core

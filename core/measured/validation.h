@@ -49,9 +49,10 @@ struct ValidatedPart {
 
 struct Validation {
   std::vector<ValidatedTable> tables;
-  /// The number of rows of the tables that the statistics include, with rows that cannot be read,
-  /// but without outliers. These tables have healthy systems and, if there is a calibration, are
-  /// predicted with a calibration of their system without being used for it.
+  /// The number of rows of the tables that the statistics include. Rows that cannot be read are
+  /// counted, but outliers are not. The statistics include the tables of healthy systems. If there
+  /// is a calibration, they include only those of these tables whose predictions are calibrated
+  /// with other tables of the same system.
   std::size_t rows = 0;
   std::size_t outliers = 0;  ///< number of outliers in these tables
   /// The number of rows of all other tables.

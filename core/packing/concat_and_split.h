@@ -16,7 +16,7 @@ std::vector<std::int64_t> concat_and_split(std::int64_t total_elements, std::int
 /// Implements num_packs of TensorFlow 2.1's CollectiveAllReduce: divides the list of tensors into
 /// chunks of floor(tensors / num_packs) tensors. The remainder is added to the last chunk. If there
 /// are fewer tensors than packs, all tensors are in one chunk. Returns the number of tensors of
-/// each chunk. SOURCE: cross_device_ops.py of TensorFlow 2.1 (index id 213084624).
+/// each chunk. SOURCE: tensorflow/python/distribute/cross_device_ops.py of TensorFlow 2.1.
 std::vector<std::int64_t> chunk_by_count(std::int64_t tensors, std::int64_t num_packs);
 
 }  // namespace tutti::core

@@ -146,8 +146,8 @@ class CollectiveChecker {
           std::find_if(all.begin(), all.end(), [](const Issued& one) { return !one.certain; });
       add(PlanProblemCode::kOrderUndetermined, r, first->task,
           fmt::format("{} may issue {} before or after {} on communicator \"{}\", which runs one "
-                      "collective at a time: ranks that issue them in different orders deadlock "
-                      "({} of {} collectives)",
+                      "collective at a time. Two ranks that issue these collectives in different "
+                      "orders deadlock. The order of {} of {} collectives is undetermined",
                       role_name(r), label(r, first->task), label(r, std::prev(first)->task),
                       name(c), count, all.size()));
     }

@@ -55,7 +55,8 @@ class IssueOrder {
                                          ///< complete
   std::vector<TaskId> earlier_;          ///< for each task: see earlier_on_stream()
   mutable std::vector<std::uint8_t>
-      seen_;  ///< for is_certain(), for each task: 1: reached; 2: reached by a task that takes time
+      seen_;  ///< for each task, while is_certain() searches: 0: not reached; 1: reached; 2:
+              ///< reached through a task that takes time
   mutable std::vector<TaskId> touched_;
 };
 

@@ -27,7 +27,7 @@ enum class PlanProblemCode : std::uint8_t {
                            ///< the block's entry
   kBlockLeftElsewhere,     ///< an edge out of a block begins at a task that is not the exit of the
                            ///< block
-  kOutlastsIteration,      ///< the exit of a block does not wait for one of its tasks
+  kOutlastsIteration,      ///< the exit of a block does not wait for one of the block's tasks
   kNotAllowedInBlock,      ///< a task that waits for a latch or opens one, or the end task, is in a
                            ///< block
   // Problems between the programs of several ranks that make a rank wait forever:

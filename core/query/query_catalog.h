@@ -10,9 +10,9 @@
 
 namespace tutti::core {
 
-/// The timelines of a query, and an index of their blocks of spans. Spans are numbered in the order
-/// of timelines, in a timeline in the order of tracks, and in a track in the order of time. The
-/// number of a span is the value of the column `span_id`.
+/// The timelines of a query, and an index of their blocks of spans. Spans are numbered by timeline
+/// first, then by track, and then by time. The number of a span is the value of the column
+/// `span_id`.
 struct QueryCatalog {
   /// A track with its blocks, which are pieces[first_piece] … pieces[end_piece - 1].
   struct Rows {

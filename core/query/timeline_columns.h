@@ -42,8 +42,8 @@ struct RecordRow : TimelineRow {
   std::size_t inner = 0;  ///< the index of the gradient in the pack
 };
 
-/// A span. A row of the table `messages` is the span that received the message, which names the
-/// sender (Span::peer).
+/// A span. A row of the table `messages` is the span of the receive; Span::peer of this span names
+/// the sender.
 struct SpanRow : TimelineRow {
   const QueryCatalog::Rows& rows;
   const Span& span;

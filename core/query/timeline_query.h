@@ -57,7 +57,7 @@ struct QueryOptions {
 struct SpanPlace {
   std::size_t timeline = 0;
   TrackId track = kNoTrack;
-  std::int64_t index = 0;  ///< the number of spans of the track that precede it
+  std::int64_t index = 0;  ///< the number of earlier spans on the same track
   bool operator==(const SpanPlace&) const = default;
 };
 

@@ -163,8 +163,8 @@ class AicbGraph {
       if (stages_.size() > 1 && (block.ranks != listed || listed == 0 ||
                                  block.first_rank != static_cast<std::int64_t>(s) * listed))
         return fail(ProblemCode::kConflict, block.line,
-                    "the blocks of a file are its pipeline stages: expected the ranks {} to {} "
-                    "here, got {} ranks from rank {}",
+                    "each block of a file is a pipeline stage: expected the block of ranks {} to "
+                    "{} here, found a block of {} ranks that begins with rank {}",
                     static_cast<std::int64_t>(s) * listed,
                     static_cast<std::int64_t>(s + 1) * listed - 1, block.ranks, block.first_rank);
     }
@@ -199,9 +199,11 @@ class AicbGraph {
       if (group == Group::kAll && (only_stage_ || size_[g] == all)) continue;
       const std::int64_t span = group == Group::kExpert ? size_[g] * tensor_ : size_[g];
       if (group == Group::kAll || stage_ranks_ % span != 0)
-        return fail(ProblemCode::kConflict, line[g], "{} has {} ranks, but there are {} ranks{}",
-                    to_string(group), size_[g], group == Group::kAll ? all : stage_ranks_,
-                    stages_.size() > 1 ? " in each pipeline stage" : "");
+        return fail(ProblemCode::kConflict, line[g],
+                    "{} has {} ranks, which does not fit the {} ranks{}", to_string(group),
+                    size_[g], group == Group::kAll ? all : stage_ranks_,
+                    group != Group::kAll && stages_.size() > 1 ? " of each pipeline stage"
+                                                               : " of the file");
     }
     return {};
   }
@@ -352,8 +354,9 @@ class AicbGraph {
     if (!fresh) {
       if (const auto& there = graph_.collectives[known->second]; there.kind != kind)
         return fail(ProblemCode::kConflict, one.line,
-                    "this {} is the same call of {} as \"{}\", which is another collective",
-                    to_string(kind), to_string(one.group), there.name);
+                    "the ranks of {} do not call the same collectives in the same order: this {} "
+                    "has the same position as \"{}\" on another rank",
+                    to_string(one.group), to_string(kind), there.name);
       return known->second;
     }
     ExecutionGraph::Collective made;
@@ -370,9 +373,10 @@ class AicbGraph {
 
   void add_notes() {
     if (untimed_ > 0)
-      graph_.notes.push_back(fmt::format(
-          "{} computations have no time, and take no time; hint: run AICB with --aiob_enable",
-          untimed_));
+      graph_.notes.push_back(
+          fmt::format("{} computations have no time in the file, so they take no time in the "
+                      "simulation; hint: run AICB with --aiob_enable",
+                      untimed_));
     if (only_stage_)
       graph_.notes.push_back(fmt::format(
           "the file has the operations of one pipeline stage, so the {} ranks of one stage are "
@@ -380,7 +384,7 @@ class AicbGraph {
           stage_ranks_));
     else if (stages_.front().block.ranks == 0)
       graph_.notes.push_back(fmt::format(
-          "the file does not state the number of ranks; {} follow from the sizes of its groups",
+          "the file does not state the number of ranks; the sizes of its groups imply {} ranks",
           stage_ranks_));
     if (is_log_)
       graph_.notes.emplace_back(

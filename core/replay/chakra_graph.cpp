@@ -196,8 +196,8 @@ class ChakraGraph {
   Expected<void> add(const ChakraNode& node) {
     if (++tasks_ > kMaxGraphTasks)
       return fail(ProblemCode::kTooLarge, file_,
-                  "the trace has more than {} nodes in total, which is the limit because it is "
-                  "held in memory",
+                  "the trace has more than {} nodes in total; larger traces are refused, because "
+                  "they need too much memory",
                   kMaxGraphTasks);
     if (!index_.try_emplace(node.id, nodes_.size()).second)
       return fail(ProblemCode::kDuplicate, file_, "two nodes have the id {}", node.id);
@@ -316,18 +316,18 @@ class ChakraGraph {
     if (fresh) graph_.collectives.push_back(one);
     const std::int32_t number = place->second;
     if (!used_.insert(number).second)
-      return fail(
-          ProblemCode::kDuplicate, file_,
-          "node {} \"{}\" is the second node of this rank for collective {} on communicator \"{}\"",
-          node.id, node.name, turn, node.group);
+      return fail(ProblemCode::kDuplicate, file_,
+                  "node {} \"{}\" is the second node of this rank for the collective with number "
+                  "{} on communicator \"{}\"",
+                  node.id, node.name, turn, node.group);
     ExecutionGraph::Collective& known = graph_.collectives[number];
     if (known.kind != one.kind || known.root != one.root)
-      return fail(ProblemCode::kConflict, file_,
-                  "node {} \"{}\" of rank {} is collective {} on communicator \"{}\": {} with root "
-                  "{}, but the same collective of rank {} is \"{}\": {} with root {}",
-                  node.id, node.name, rank_, turn, node.group, to_string(one.kind), one.root,
-                  graph_.communicators[which].ranks.front(), known.name, to_string(known.kind),
-                  known.root);
+      return fail(
+          ProblemCode::kConflict, file_,
+          "collective {} on communicator \"{}\" differs between ranks: node {} \"{}\" of rank {} "
+          "executes {} with root {}, but \"{}\" of rank {} executes {} with root {}",
+          turn, node.group, node.id, node.name, rank_, to_string(one.kind), one.root, known.name,
+          graph_.communicators[which].ranks.front(), to_string(known.kind), known.root);
     if (known.elements != one.elements) ++uneven_;
     known.elements = std::max(known.elements, one.elements);
     return builder_.collective(number);

@@ -44,8 +44,8 @@ class GoalGraph {
     if (tasks_ > kMaxGraphTasks)
       return tl::make_unexpected(
           Error::request({ProblemCode::kTooLarge, "ExecutionTrace.path"},
-                         fmt::format("the trace has more than {} operations, which is the limit "
-                                     "because it is held in memory",
+                         fmt::format("the trace has more than {} operations; larger traces are "
+                                     "refused, because they need too much memory",
                                      kMaxGraphTasks),
                          {path_, 0, 0}));
     RankBuilder builder;

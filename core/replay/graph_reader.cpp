@@ -143,9 +143,9 @@ Expected<std::shared_ptr<const ExecutionGraph>> read_graph(const GraphFiles& fil
   if (!is_chakra && !files.groups.empty())
     return fail({ProblemCode::kUnused, "ExecutionTrace.groups"}, files.path,
                 format == GraphFormat::kGoal
-                    ? "groups has no effect, because GOAL has no collectives; remove it"
+                    ? "groups has no effect, because GOAL has no collectives; remove groups"
                     : "groups has no effect, because the trace itself lists the ranks of its "
-                      "groups; remove it");
+                      "groups; remove groups");
   auto graph = is_chakra || format == GraphFormat::kPytorch ? read_ranks(files, *found, counts)
                                                             : read_one_file(files, format, counts);
   if (!graph) return tl::make_unexpected(graph.error());

@@ -51,15 +51,15 @@ Expected<ExecutionGraph> read_goal_graph(ByteInput& input, const std::string& na
                                          RecordCounts* counts = nullptr);
 
 /// Reads a workload of SimAI from any input. Error messages use `name` as the name of the input. If
-/// the workload does not state the number of GPUs, it has `ranks` in each pipeline stage.
+/// the workload does not state the number of GPUs, each pipeline stage has `ranks` GPUs.
 Expected<ExecutionGraph> read_simai_graph(ByteInput& input, const std::string& name,
                                           RecordCounts* counts = nullptr, std::int64_t ranks = 0);
 
 /// Reads a workload of AICB, or the log of a run of AICB, from any input. Error messages use `name`
 /// as the name of the input. All ranks of a pipeline stage execute the same operations one after
-/// the other. The graph has the last iteration of the file. ERRORS: as for read_aicb(); the sizes
-/// of groups contradict each other or the number of ranks. If the file states no sizes of groups,
-/// all `ranks` are in the data-parallel group.
+/// the other. The graph contains the last iteration of the file. ERRORS: as for read_aicb(); the
+/// sizes of groups contradict each other or the number of ranks. If the file states no sizes of
+/// groups, all `ranks` are in the data-parallel group.
 Expected<ExecutionGraph> read_aicb_graph(ByteInput& input, const std::string& name,
                                          RecordCounts* counts = nullptr, std::int64_t ranks = 0);
 

@@ -90,8 +90,8 @@ class SimaiGraph {
           {path_, header_.line, 1}));
     header_.gpus = given_ranks_ * header_.pipeline_parallel;
     graph_.notes.push_back(
-        fmt::format("the file does not state the number of GPUs (all_gpus); assumed: {}, those of "
-                    "the cluster",
+        fmt::format("the file does not state the number of GPUs (all_gpus); assumed: the {} GPUs "
+                    "of the cluster",
                     given_ranks_));
     return {};
   }
@@ -103,8 +103,8 @@ class SimaiGraph {
     return tl::make_unexpected(Error::request(
         {ProblemCode::kTooLarge, "ExecutionTrace.path"},
         fmt::format(
-            "{} rows on {} GPUs may exceed the limit of {} tasks, because the trace is held "
-            "in memory; hint: reduce ga, the number of micro-batches, in the file",
+            "{} rows on {} GPUs may need more than {} tasks; such traces are refused, because they "
+            "need too much memory; hint: reduce ga, the number of micro-batches, in the file",
             layers_.size(), ranks_, kMaxGraphTasks),
         {path_, 0, 0}));
   }

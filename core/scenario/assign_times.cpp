@@ -67,7 +67,7 @@ class Nccl {
       if (complaints_.has(kField))
         complaints_.complain_at(kField, ProblemCode::kUnused,
                                 "strategy: nccl has no effect, because no collective of this "
-                                "scenario uses NCCL; remove it, or set algorithm: \"nccl\"");
+                                "scenario uses NCCL; remove nccl, or set algorithm: \"nccl\"");
       return unused_calibration();
     }
     if (complaints_.has(kCommunicatorsField) && !packs_share_communicators(scenario_.strategy))

@@ -181,8 +181,8 @@ class ConditionsReader {
   [[nodiscard]] std::string names_of_switches() const {
     if (!cluster_.network()) return "";
     const Fabric* const fabric = cluster_.fabric();
-    if (!fabric) return ", and the node of the network is named network";
-    return fmt::format(", switches of the network {} … {}", fabric->name(0),
+    if (!fabric) return ", and the network is named \"network\"";
+    return fmt::format(", and the switches of the network are named {} … {}", fabric->name(0),
                        fabric->name(fabric->switches() - 1));
   }
 
@@ -211,7 +211,7 @@ class ConditionsReader {
       if (cluster_.part_name(hop.from) == message.from())
         text += (text.empty() ? "" : ", ") + cluster_.part_name(hop.to);
     }
-    return text.empty() ? "" : "; links lead from there to " + text;
+    return text.empty() ? "" : "; links lead from \"" + message.from() + "\" to " + text;
   }
 
   /// Returns the worker's index from a name such as "w12/nic0".

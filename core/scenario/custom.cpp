@@ -96,7 +96,7 @@ std::string obstacle_to_switch(const Step& step, Rank rank, const Cluster& clust
     return fmt::format(
         "{}, but a switch connects only the GPUs of a node (here, ranks {} to {}); {}", what,
         worker * per_worker, (worker + 1) * per_worker - 1,
-        multicasts ? "send to the ranks of other nodes"
+        multicasts ? "send separate messages to the ranks of other nodes"
                    : "reduce within each node, then send the sums");
   }
   if (!multicasts && !group.contains(rank))
@@ -110,7 +110,8 @@ std::string obstacle_to_switch(const Step& step, Rank rank, const Cluster& clust
   return fmt::format(
       "{}, but no switch of {} reduces or multicasts; use a machine with such a switch "
       "(in_switch_reduction), such as hgx-h100, or {}",
-      what, machine.name(), multicasts ? "send to each rank" : "reduce messages on the ranks");
+      what, machine.name(),
+      multicasts ? "send a separate message to each rank" : "let the ranks reduce messages");
 }
 
 /// Returns the location of the lane's first step that equals `wanted`. If no step among the first
@@ -185,11 +186,11 @@ Location first_switch_reduction(const CustomAlgorithm& algorithm, const std::str
 
 tl::unexpected<Error> no_switch(const Scenario& scenario) {
   const CustomChoice& custom = *scenario.strategy.custom;
-  return tl::make_unexpected(Error::request({ProblemCode::kUnsupported, "Custom"},
-                                            "the algorithm reduces in a switch, which no transport "
-                                            "of tutti run does; use tutti simulate, "
-                                            "or reduce messages on the ranks",
-                                            first_switch_reduction(*custom.made, custom.path)));
+  return tl::make_unexpected(
+      Error::request({ProblemCode::kUnsupported, "Custom"},
+                     "the algorithm reduces in a switch, which no transport "
+                     "of tutti run does; use tutti simulate, or let the ranks reduce messages",
+                     first_switch_reduction(*custom.made, custom.path)));
 }
 
 }  // namespace

@@ -37,9 +37,9 @@ class Library {
   explicit Library(std::vector<File> sent, std::string folder = {})
       : folder_(std::move(folder)), sent_(std::move(sent)) {}
 
-  /// Returns the path of the file that `name` means, if it is written in the file `from`; nullopt
-  /// if there is no such file. A name with a '/' or an extension is a path, relative to the folder
-  /// of `from`. Any other name is the name of a file in Tutti's folder (except for clusters).
+  /// Returns the path of the file to which the text `name` in the file `from` refers; nullopt if
+  /// there is no such file. A name with a '/' or an extension is a path, relative to the folder of
+  /// `from`. Any other name is the name of a file in Tutti's folder (except for clusters).
   [[nodiscard]] std::optional<std::string> find(Kind kind, const std::string& name,
                                                 const std::string& from) const;
   /// Returns a file and its text; nullopt if there is no such file.

@@ -130,10 +130,11 @@ class ScenarioLowering {
       names.push_back(cluster.part(cluster.host(0)).name);
       if (names.back() == strategy.reduce_to_device) return strategy.reduce_to.reset();
     }
-    complaints_.complain_at("strategy.reduce_to_device", ProblemCode::kUnknownName,
-                            "strategy: reduce_to_device: the first worker has no participating "
-                            "device \"{}\"; expected one of {}",
-                            strategy.reduce_to_device, fmt::join(names, ", "));
+    complaints_.complain_at(
+        "strategy.reduce_to_device", ProblemCode::kUnknownName,
+        "strategy: reduce_to_device: no device \"{}\" of the first worker takes part "
+        "in the reduction; expected one of {}",
+        strategy.reduce_to_device, fmt::join(names, ", "));
   }
 
   void lower_communicators() {

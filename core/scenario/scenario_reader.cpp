@@ -247,13 +247,13 @@ class ScenarioReader {
       if (field->name() == "execution_trace") continue;
       fields_.complain_at(w, field->name(), ProblemCode::kUnused,
                           "workload: {} has no effect, because execution_trace sets all "
-                          "computation and communication; remove it",
-                          field->name());
+                          "computation and communication; remove {}",
+                          field->name(), field->name());
     }
     if (message_.conditions().late_host_size() > 0)
       fields_.complain_at(message_.conditions(), "late_host", ProblemCode::kUnused,
                           "conditions: late_host has no effect, because the execution trace has no "
-                          "layers; remove it");
+                          "layers; remove late_host");
     const proto::ExecutionTrace& trace = w.execution_trace();
     const auto scale = fields_.number(trace, "compute_scale", "execution_trace", {0, 1000, false});
     written_.graph_pace_ppm = std::max<std::int64_t>(1, ppm_from_share(scale.value_or(1)));

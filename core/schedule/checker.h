@@ -10,11 +10,11 @@ namespace tutti::core {
 
 struct CheckOptions {
   /// The number of random execution orders to try. Three fixed orders are tried first. In the first
-  /// two, each lane runs until it is blocked, before the next lane runs; the lanes are taken in
-  /// ascending and in descending order. The third order is round robin. To prove that a schedule
-  /// cannot deadlock, one order is enough, because lanes are deterministic and connections have a
-  /// bounded number of slots. With several orders, the checker also finds results that depend on
-  /// the order in which messages arrive.
+  /// two orders, each lane runs until it is blocked, before the next lane runs. The first order
+  /// takes the lanes in ascending order, and the second in descending order. The third order is
+  /// round robin. To prove that a schedule cannot deadlock, one order is enough, because lanes are
+  /// deterministic and connections have a bounded number of slots. With several orders, the checker
+  /// also finds results that depend on the order in which messages arrive.
   int random_orders = 2;
   std::uint64_t seed = 1;
 };

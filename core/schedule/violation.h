@@ -39,8 +39,8 @@ struct Violation {
   Rank rank = 0;
   Lane lane = -1;          ///< -1: the violation concerns the final state of the rank
   std::int64_t step = -1;  ///< index of the step in the lane; -1: no particular step
-  Rank other_rank = -1;  ///< the other rank that is involved, for which the step waits, with which
-                         ///< it races, or from which it received; -1: none
+  Rank other_rank = -1;    ///< another rank that is involved: the step waits for this rank, races
+                           ///< with it, or received a message from it; -1: none
   Lane other_lane = -1;
   std::int64_t element = -1;  ///< index of the element that is involved, in the buffer, or in the
                               ///< range that the step accesses; -1: no particular element

@@ -4,9 +4,9 @@
 //
 // The bound from cuts (optimum.h) assumes that messages may take any path through the switches. In
 // a cluster, however, each pair of ranks uses one fixed route. For example, some pairs of GPUs of a
-// DGX-1 have no NVLink. Messages between GPUs without NVLink cross both PCIe trees and the link
-// between the CPUs. Messages between GPUs with an NVLink never use PCIe. Therefore the four GPUs of
-// a socket, each with a PCIe link of 12 GB/s, can together receive only 6 GB/s over PCIe.
+// DGX-1 have no NVLink. Messages between GPUs without NVLink cross both PCIe trees and the link of
+// 6 GB/s between the CPUs. Messages between GPUs with an NVLink never use PCIe. Therefore the four
+// GPUs of a socket, each with a PCIe link of 12 GB/s, can together receive only 6 GB/s over PCIe.
 //
 // Let T be a set of ranks. Each rank in T has to receive the contributions of all other ranks. Each
 // contribution reaches a rank in T by a message, which takes the route from its sender to this

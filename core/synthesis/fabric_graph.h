@@ -35,8 +35,8 @@ struct FabricGraph {
   bool rounded = false;    ///< true if bandwidths were rounded down to multiples of `unit`
   int ranks_per_node = 1;  ///< number of ranks on each node of the cluster; divides `ranks`; ranks
                            ///< of a node have consecutive numbers
-  bool switches_reduce = false;  ///< true if every node has several ranks, and a switch that
-                                 ///< reduces and multicasts among these ranks
+  bool switches_reduce = false;  ///< true if every node of the cluster has several ranks, and a
+                                 ///< switch that reduces and multicasts among these ranks
   /// The links of the route that all messages from rank a to rank b take, at index a * ranks + b.
   /// An entry is empty if there is no route. If messages may take any path, all entries are empty.
   std::vector<std::vector<int>> routes;
@@ -65,7 +65,8 @@ FabricGraph with_wide_routes(const FabricGraph& graph, std::int64_t capacity);
 /// route is that of its narrowest link.
 std::vector<std::int64_t> route_capacities(const FabricGraph& graph);
 
-/// Returns the fabric in which all ranks of a node are one rank. The routes are empty.
+/// Returns the fabric in which all ranks of a node of the cluster are one rank. The routes are
+/// empty.
 FabricGraph with_merged_nodes(const FabricGraph& graph);
 
 /// Returns the fabric with all links and routes reversed. A reduction in `graph` uses a forest of

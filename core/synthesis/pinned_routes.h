@@ -24,7 +24,7 @@ struct PinnedFabric {
 /// Returns the wide routes of the fabric (with_wide_routes()), and direct links in place of narrow
 /// routes. A route is wide if all its links have at least the capacity `wide`; all other routes are
 /// narrow. A narrow route is used only if no wide route uses any of its links. Each rank receives
-/// over one of its narrow routes. The bandwidth of shared links is divided among the ranks with
+/// over at most one narrow route. The bandwidth of shared links is divided among the ranks with
 /// max-min fairness. Returns nullopt if no narrow route can be used. REQUIRES: `graph` has routes.
 std::optional<PinnedFabric> with_pinned_routes(const FabricGraph& graph, std::int64_t wide);
 

@@ -37,15 +37,15 @@ struct PackComparison {
   Pair took;               ///< time from the pack's start to its end
 };
 
-/// The lane steps of one kind in the last training step. Only lane steps that both timelines
-/// recorded are included (see join_lane_steps()).
+/// The lane steps (recorded schedule steps of lanes) of one kind in the last training step. Only
+/// lane steps that both timelines recorded are included (see join_lane_steps()).
 struct KindComparison {
   std::int32_t kind = 0;
   bool together = false;  ///< true if the channels of a pack on a device were merged before they
                           ///< were compared
   std::int64_t steps = 0;
   Pair time;        ///< total time of the lane steps
-  Time mean_error;  ///< mean of |b - a| per step
+  Time mean_error;  ///< mean of |b - a| over the lane steps
 };
 
 /// The parts of a training step in both timelines.

@@ -30,7 +30,8 @@ struct SpanPair {
 /// time.
 inline Time work_of(const Span& span) { return span.duration - span.wait; }
 
-/// The number of lane steps that were joined, and the numbers of lane steps that were not joined.
+/// The number of lane steps (recorded schedule steps of lanes) that were joined, and the numbers of
+/// lane steps that were not joined.
 struct JoinCounts {
   std::int64_t joined = 0;
   /// The numbers of lane steps of timeline a (b) that have no counterpart in timeline b (a), or

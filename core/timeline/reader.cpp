@@ -192,7 +192,7 @@ struct TimelineReader::State {
     return fmt::format(
         "is damaged at byte {}: {} of its {} blocks {} damaged, and the contents of {} are missing",
         walk.first, walk.damaged, walk.whole + walk.damaged, walk.damaged == 1 ? "is" : "are",
-        walk.damaged == 1 ? "it" : "they");
+        walk.damaged == 1 ? "this block" : "these blocks");
   }
 
   /// Describes the damage of a file that was read without its index.

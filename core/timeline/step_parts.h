@@ -27,9 +27,10 @@ Time computation_after(Time start, const ReplicaParts& replica);
 
 /// Returns the record of a training step. `start` is the time at which the last replica completed
 /// the previous step. `longest` has the times of the replica that computed longest after `start`;
-/// the record gets its times of forward, backward and so on. If this replica began the step before
-/// `start`, the time before `start` is excluded, so that all parts lie within the step.
-/// waiting(record) returns the rest of the step, in which the replica waited for other replicas.
+/// the record contains the parts of this replica's time (forward, backward and so on). If this
+/// replica began the step before `start`, the time before `start` is excluded, so that all parts
+/// lie within the step. waiting(record) returns the rest of the step, in which the replica waited
+/// for other replicas.
 StepRecord step_record(std::int32_t step, Time start, Time end, const ReplicaParts& longest);
 
 /// A part of a training step, with its names in reports.

@@ -109,7 +109,7 @@ struct StepRecord {
   std::int32_t step = 0;
   Time start;  ///< time at which the last replica ended the previous step
   Time end;
-  std::string slowest;  ///< device of this replica
+  std::string slowest;  ///< device of the replica that computed longest
   Time forward;
   Time backward;
   Time other_compute;  ///< time of copies and updates
@@ -145,8 +145,8 @@ struct LinkRecord {
   LinkKind kind = LinkKind::kPcie;
   Bandwidth bandwidth;
   Bytes bytes;
-  Time busy;  ///< time in which the link transfers the bytes at `bandwidth`; for collectives whose
-              ///< time NCCL's cost model predicts, the predicted time
+  Time busy;  ///< time that the link needs for the bytes at `bandwidth`; for collectives whose time
+              ///< NCCL's cost model predicts, the predicted time
   Time bin_width;
   std::vector<std::int64_t> bins;  ///< bytes transferred in each interval of length `bin_width`;
                                    ///< may be empty

@@ -151,7 +151,7 @@ class RowReader {
                     "NCCL does not pass these values when it asks for the size of chunks");
     if (row_.channels < 1)
       refuse(10, "needs a number of channels",
-             "NCCL asks for the size of chunks with the bytes of one channel");
+             "NCCL passes the bytes of one channel when it asks for the size of chunks");
   }
 
   std::vector<Cell> cells_;
@@ -240,9 +240,9 @@ tl::expected<Table, Refusal> read_table(std::string_view text) {
     // read as a table for NVIDIA's example plugin, which interprets -1 and missing lines
     // differently.
     if (resembles_header(*line) && (!first || without_blanks_behind(*line) != kHeader))
-      return tl::make_unexpected(
-          Refusal{lines.number(), 1, "the header of a Tutti table must be exactly the first line",
-                  "move it there: " + std::string(kHeader)});
+      return tl::make_unexpected(Refusal{
+          lines.number(), 1, "the header of a Tutti table must be the first line, without changes",
+          "make this the first line: " + std::string(kHeader)});
     if (first && without_blanks_behind(*line) == kHeader) {
       table.reader = Reader::kTutti;
       continue;

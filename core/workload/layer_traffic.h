@@ -1,16 +1,18 @@
 #pragma once
 
-// The bytes that a layer moves at least between the memory of its device and the multiprocessors.
+// The minimum number of bytes that a layer moves between the memory of its device and the
+// multiprocessors.
 //
 // Weights: the forward pass reads the weights; the backward pass reads them and writes their
-// gradients. A multiplication and an addition use at most one weight.
+// gradients. Two operations (a multiplication and an addition) use at most one weight, so a layer
+// with few operations reads only a part of its weights.
 //
 // Activations follow from the operations and the shapes of the variables. A product with a matrix
 // of a x b weights reads a and writes b elements (or vice versa in the backward pass) for each use
 // of the matrix, and has 2ab operations. A convolution with k weights per pair of channels has 2kab
 // operations for each output position, and reads at least a elements of new input for it. n
-// operations with w weights therefore move at least n / 2w (a + b) elements, in the product of the
-// forward pass and in both products of the backward pass.
+// operations with w weights therefore move at least (a + b) · n / (2w) elements, in the product of
+// the forward pass and in both products of the backward pass.
 //
 // A layer with vectors and without matrices is a normalization, which has at most 5 operations for
 // each element in the forward pass and 10 in the backward pass (docs/formats.md). The forward pass

@@ -14,14 +14,15 @@ namespace tutti::core {
 /// write weight and momentum.
 inline constexpr std::int64_t kUpdatePasses = 5;
 
-/// The fraction of the peak rate that layers reach by default. It includes the time of kernels that
-/// a model does not list, such as activation functions and additions between matrices.
+/// The fraction of the peak rate that layers reach by default. The fraction accounts for the time
+/// of kernels that a model does not list, such as activation functions and additions between
+/// matrices.
 inline constexpr double kEfficiency = 0.5;
 /// The fraction for convolutions in float32 without tensor cores. The kernels between convolutions
 /// have times of their own (layer_traffic.h). SOURCE: ResNet-50 in float32 on a V100 trains 367
-/// (NVIDIA DeepLearningExamples), 374 and 328 images/s (batch 32, PyTorch's benchmark of DDP); the
-/// batch normalizations and activation functions take a quarter of this time, so that the
-/// convolutions run at 78, 80 and 67 % of 15.7 TFLOP/s.
+/// images/s in NVIDIA's DeepLearningExamples, and 374 and 328 images/s (batch size 32) in PyTorch's
+/// benchmark of DDP. The batch normalizations and activation functions take a quarter of the time,
+/// so the convolutions run at 78, 80 and 67 % of 15.7 TFLOP/s.
 inline constexpr double kEfficiencyOfConvolutions = 0.75;
 
 /// A part of the backward pass. When a segment ends, the gradients of its variables become ready.

@@ -48,8 +48,9 @@ class CycleGate final : public Gate {
   std::optional<Time> next_round(Time now) override;
   /// Returns a report with two numbers for each item. The first number of an item is 1 if the item
   /// is ready on all replicas of this process, otherwise 0. If the last report of the item by a
-  /// replica of this process came after the previous round, the second number is -1 -
-  /// FusionOrder::Arrival::order of this report; otherwise, it is 0.
+  /// replica of this process came after the previous round, the second number is `-1 - order`,
+  /// where `order` is the FusionOrder::Arrival::order of this report; otherwise, the second number
+  /// is 0.
   GateProposal begin_round(Time now) override;
   std::vector<GateDecision> end_round(const GateProposal& agreed, Time now) override;
 

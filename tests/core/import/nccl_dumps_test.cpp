@@ -197,9 +197,9 @@ TEST(NcclRas, ShowsRanksThatAreMissingOrBehind) {
                                   "collectives, but other ranks made 11 (missing: 2 AllReduce)"));
   EXPECT_THAT(run.notes, Contains("communicator 0xb1: rank 1 on node1 (process 102, GPU 0) is "
                                   "missing: it does not respond"));
-  EXPECT_THAT(run.notes,
-              Contains(HasSubstr("1 communicator of 2 ranks on 2 hosts: a scenario describes them "
-                                 "as communicator { name: \"…\" size: 2 stride: 2 … }")));
+  EXPECT_THAT(run.notes, Contains(HasSubstr(
+                             "1 communicator of 2 ranks on 2 hosts: a scenario describes this "
+                             "communicator by communicator { name: \"…\" size: 2 stride: 2 … }")));
   EXPECT_THAT(run.notes, Contains(HasSubstr("1 processes did not answer")));
   EXPECT_EQ(run.counts.used().at("rank"), 5);
 }

@@ -158,9 +158,9 @@ TEST(KinetoVariants, NotesTellThatFilesAreOfDifferentRuns) {
       replaced(replaced(sample("kineto_rank1.json"), "\"world_size\": 2", "\"world_size\": 16"),
                "A100-SXM4-80GB", "H100 80GB HBM3");
   const auto notes = run_of_texts({first, other}).notes;
-  EXPECT_THAT(notes, Contains(HasSubstr("this trace is of 16 ranks, but the trace before it is "
-                                        "of 2")));
-  EXPECT_THAT(notes, Contains(HasSubstr("this trace is of NVIDIA H100 80GB HBM3")));
+  EXPECT_THAT(notes, Contains(HasSubstr("this trace comes from a run of 16 ranks, but the previous "
+                                        "trace comes from a run of 2")));
+  EXPECT_THAT(notes, Contains(HasSubstr("this trace was recorded on NVIDIA H100 80GB HBM3")));
 }
 
 // ------------------------------------------------------------------------------ dumps and logs

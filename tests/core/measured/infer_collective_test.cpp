@@ -51,7 +51,7 @@ TEST(InferCollective, AnAmbiguousTableIsRefusedUnlessTheUserExpectsACollective) 
                          .at(0);
   const auto refused = check_collective(table, 8);
   ASSERT_FALSE(refused);
-  EXPECT_THAT(refused.error().message(), HasSubstr("may be of all_gather or alltoall"));
+  EXPECT_THAT(refused.error().message(), HasSubstr("may measure all_gather or alltoall"));
   EXPECT_EQ(check_collective(table, 8, CollectiveKind::kAllToAll), CollectiveKind::kAllToAll);
   EXPECT_FALSE(check_collective(table, 8, CollectiveKind::kBroadcast));
   // The factor of 0.875 excludes 4 ranks.

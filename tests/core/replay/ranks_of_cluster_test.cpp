@@ -26,7 +26,7 @@ TEST(RanksOfTheCluster, AreTheGpusOfASimaiWorkloadThatDoesNotStateThem) {
   const auto graph = simai_on(text, 8);
   ASSERT_TRUE(graph) << graph.error().message();
   EXPECT_THAT(graph->ranks, SizeIs(8));
-  EXPECT_THAT(graph->notes, Contains(HasSubstr("assumed: 8, those of the cluster")));
+  EXPECT_THAT(graph->notes, Contains(HasSubstr("assumed: the 8 GPUs of the cluster")));
   EXPECT_THAT(graph->notes, Contains(HasSubstr("8 of 16 GPUs")));
   EXPECT_TRUE(problems_of(*graph).empty());
   EXPECT_THAT(test::kinds_of(simai_on(text, 3)), ElementsAre("missing SimAI"));

@@ -31,7 +31,8 @@ TEST(TimelineDamage, ReportsDamagedBlocksAndKeepsTheOthers) {
     const TimelineReader reader = reader_of(bytes);
     EXPECT_EQ(
         reader.damage(),
-        "is damaged at byte 8: 1 of its 4 blocks is damaged, and the contents of it are missing");
+        "is damaged at byte 8: 1 of its 4 blocks is damaged, and the contents of this block are "
+        "missing");
     EXPECT_FALSE(reader.complete());
     EXPECT_THAT(reader.tracks(), IsEmpty());
     EXPECT_THAT(reader.span_blocks(), SizeIs(1));

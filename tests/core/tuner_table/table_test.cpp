@@ -42,7 +42,7 @@ TEST(TunerTable, AHeaderIsInTheFirstLineOrAbsent) {
        {"# mine\n" + header + row, "\n" + header + row, "# Tutti NCCL-Tuner Table 1" + row}) {
     const auto table = read_table(text);
     ASSERT_FALSE(table) << text;
-    EXPECT_THAT(table.error().text, HasSubstr("must be exactly the first line"));
+    EXPECT_THAT(table.error().text, HasSubstr("must be the first line, without changes"));
   }
   const auto marked = read_table("\xEF\xBB\xBF" + header + row);
   ASSERT_FALSE(marked);
