@@ -297,9 +297,9 @@ Expected<void> AsyncServers::verify() {
       if (auto right = verify_push(event.step, part); !right) return right;
       combine(Operation::kSum, variable.type, variable.before.data(), there, variable.elements);
     } else if (std::memcmp(variable.before.data(), there, variable.before.size()) != 0) {
-      return tl::make_unexpected(
-          wrong(event.step, part,
-                "the values that the server sent are not the result of all previous pushes"));
+      return tl::make_unexpected(wrong(
+          event.step, part,
+          "the server sent values that differ from the initial values plus all previous pushes"));
     }
   }
   for (const auto& [v, variable] : variables_) {

@@ -18,9 +18,9 @@ core::Expected<void> AsyncAccount::take(const WorkerSet::Messages& ready,
     constexpr std::int64_t kMax = std::int64_t{1} << 32;
     for (const std::int64_t count : {part.updates(), part.behind(), part.most_behind()}) {
       if (count < 0 || count > kMax)
-        return tl::make_unexpected(
-            core::Error::run({core::ProblemCode::kProtocol, "", static_cast<std::int32_t>(w)},
-                             fmt::format("{} reported an invalid number of updates", name(w))));
+        return tl::make_unexpected(core::Error::run(
+            {core::ProblemCode::kProtocol, "", static_cast<std::int32_t>(w)},
+            fmt::format("{} reported an invalid number or staleness of updates", name(w))));
     }
     behind_.add({part.updates(), part.behind(), part.most_behind()});
     for (const proto::ReadSeen& read : part.read()) {

@@ -49,7 +49,7 @@ std::string how(Backend backend) {
   switch (backend) {
     case Backend::kTcp: return "over";
     case Backend::kCuda: return "on CUDA devices, and between workers over";
-    case Backend::kNccl: return "by NCCL, and";
+    case Backend::kNccl: return "by NCCL, with other messages over";
   }
   return "";
 }
@@ -180,7 +180,7 @@ void Coordinator::begin_timeline() {
   if (options_.integrity) sink_.note("messages between workers had authentication codes");
   if (options_.gathering.tls)
     sink_.note(options_.gathering.tls->mode() == TlsMode::kSecret
-                   ? "connections were encrypted by TLS with a key from the secret"
+                   ? "connections were encrypted by TLS with a key derived from the run's secret"
                    : "connections were encrypted by TLS with certificates");
   if (emulates()) return;
   if (options_.streams > 1)
@@ -190,14 +190,15 @@ void Coordinator::begin_timeline() {
   const std::vector<core::Pack>& packs = scenario_.plan.packs;
   if (scenario_.strategy.timeout)
     sink_.note(
-        "timeout_seconds of the scenario has no effect on a real run; the option "
-        "--timeout-seconds sets its timeout");
+        "timeout_seconds of the scenario has no effect on a real run; use the option "
+        "--timeout-seconds to set the timeout of a real run");
   if (devices_in_memory() && scenario_.cluster->workers() > 1 &&
       std::any_of(packs.begin(), packs.end(), [&](const core::Pack& p) {
         return scenario_.plan.collective(p).staging != core::Staging::kDirect;
       }))
     sink_.note(
-        "copies through host memory are not replayed, because devices are emulated in host memory");
+        "copies between GPUs and host memory are not replayed, because in this run all buffers are "
+        "in host memory");
 }
 
 Expected<void> Coordinator::all_steps() {
@@ -267,8 +268,8 @@ std::string Coordinator::unreachable() const {
   }
   if (!inside || !outside) return {};
   return fmt::format(
-      "{} has joined over loopback, which other machines cannot reach; join with this machine's "
-      "address",
+      "{} has joined over loopback, so workers on other machines cannot connect to it; start this "
+      "worker with the coordinator's network address instead of 127.0.0.1",
       worker_set_.name(*inside));
 }
 

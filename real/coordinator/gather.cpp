@@ -58,7 +58,7 @@ struct RejectedPeers {
     if (tls)
       tls_failure =
           fmt::format("from {}: {}", event.host,
-                      event.state == State::kOtherTls ? "this process has another setting of --tls"
+                      event.state == State::kOtherTls ? "that process has another setting of --tls"
                                                       : event.failure);
   }
   [[nodiscard]] std::string in_words() const {

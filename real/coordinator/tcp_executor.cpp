@@ -57,8 +57,8 @@ Expected<void> problems_of(const core::Scenario& scenario, const Gathering& gath
       gate.any() && gate.scope() == core::GateScope::kAll && !scenario.plan.fuses()) {
     return wrong(
         {core::ProblemCode::kUnsupported, "Strategy"},
-        fmt::format("a real run does not support the gate \"{}\", which decides when packs start "
-                    "on all workers together, but does not fuse packs; use tutti simulate",
+        fmt::format("in a real run, a gate that decides for all workers together when packs start "
+                    "must fuse packs, but the gate \"{}\" does not; use tutti simulate",
                     gate.rule().name()));
   }
   const core::ReductionScope who = core::reduction_scope(scenario.strategy, scenario.plan);
@@ -90,7 +90,7 @@ Expected<void> problems_of(const core::Scenario& scenario, const Gathering& gath
   if (gathering.spawn == Gathering::Spawn::kAll && workers > kMaxHere) {
     return wrong({core::ProblemCode::kTooLarge, "Cluster.workers"},
                  fmt::format("{} workers exceed the limit of {} processes on this machine; "
-                             "run fewer of them (--ranks), or let workers join from other "
+                             "run fewer workers (--ranks), or let workers join from other "
                              "machines (--listen)",
                              workers, kMaxHere));
   }
@@ -98,7 +98,7 @@ Expected<void> problems_of(const core::Scenario& scenario, const Gathering& gath
     return wrong(
         {core::ProblemCode::kUnused, "--worker-network"},
         "--worker-network applies only to workers that join from elsewhere, but this command "
-        "starts all workers; remove it, or give --listen");
+        "starts all workers; remove --worker-network, or give --listen");
   }
   if (gathering.ranks > 0 && gathering.ranks != workers) {
     return wrong({core::ProblemCode::kConflict, "--launcher"},

@@ -369,10 +369,12 @@ std::optional<Error> WorkerSet::known_cause(bool drain_over) {
     // A worker that reports a timeout has waited for another worker, which has been silent for the
     // same time.
     if (const auto w = silent(timeout_ * 3 / 5); w && *w != culprit) {
-      return failed(*w, ProblemCode::kLost,
-                    fmt::format("has not been heard from for {:.3g} s ({}); {} reports: {}",
-                                seconds(Clock::now() - members_[*w].heard), members_[*w].doing,
-                                name(culprit), report.message()));
+      return failed(
+          *w, ProblemCode::kLost,
+          fmt::format(
+              "has not been heard from for {:.3g} s (last reported activity: {}); {} reports: {}",
+              seconds(Clock::now() - members_[*w].heard), members_[*w].doing, name(culprit),
+              report.message()));
     }
     if (!drain_over && kind_of(report).worker >= 0) return std::nullopt;
     return reported_by(culprit, report);

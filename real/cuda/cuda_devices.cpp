@@ -47,7 +47,9 @@ const char* what_to_do(int error) {
     case kTuttiCudaNoDevice:
       return "nvidia-smi -L lists the GPUs of this machine; CUDA_VISIBLE_DEVICES may hide some";
     case kTuttiCudaOutOfMemory: return "put fewer ranks on the GPU, or make packs smaller";
-    case 46: return "another process uses the GPU exclusively (nvidia-smi -q -d COMPUTE)";
+    case 46:
+      return "another process uses the GPU exclusively (nvidia-smi -q -d COMPUTE shows the compute "
+             "mode)";
     case 209:
     case 222:
       return "build Tutti's CUDA module for this GPU (-DTUTTI_CUDA_ARCHITECTURES=…), or install a "

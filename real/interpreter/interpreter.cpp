@@ -437,7 +437,7 @@ std::string Interpreter::progress_text() const {
         switch (lane.state) {
           case Lane::State::kOnLane: state = "waits for another lane"; break;
           case Lane::State::kOnMessage: state = "waits for a message"; break;
-          case Lane::State::kInMessage: state = "is in the middle of a message"; break;
+          case Lane::State::kInMessage: state = "has received only a part of a message"; break;
           case Lane::State::kOnDevice: state = "waits for its device"; break;
           case Lane::State::kOnSlot: state = "waits for a free slot"; break;
           case Lane::State::kSending: state = "is sending"; break;

@@ -92,7 +92,8 @@ bool Interpreter::take_message(Lane& lane) {
   lane.peer_lane = connection.channel.from_lane;
   if (message.total != step.target.count * instance.item) {
     failure_ = fmt::format(
-        "rank {} lane {} expects {} bytes from rank {} at step {} of pack {}, but {} arrived",
+        "rank {} lane {} expects {} bytes from rank {} at step {} of pack {}, but a message of {} "
+        "bytes arrived",
         lane.rank, lane.number, step.target.count * instance.item, lane.peer, lane.next,
         instance.tag.pack, message.total);
     lane.state = Lane::State::kFailed;

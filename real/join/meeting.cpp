@@ -218,7 +218,7 @@ class Mesh {
         if (!*number || **number >= streams_ || in_order[**number])
           return tl::make_unexpected(
               Error::run({core::ProblemCode::kProtocol, "", static_cast<std::int32_t>(w)},
-                         fmt::format("worker {} sent no connection index", w)));
+                         fmt::format("worker {} sent no valid index of a connection", w)));
         in_order[**number] = std::move(connection);
       }
       connections_[w] = std::move(in_order);

@@ -57,11 +57,12 @@ bool is_random(std::string_view secret) {
 
 std::string weakness_of(std::string_view secret) {
   if (secret.size() < kShortest)
-    return fmt::format("has {} characters; with other machines it needs at least {}", secret.size(),
-                       kShortest);
+    return fmt::format("has {} characters; a run with workers on other machines needs at least {}",
+                       secret.size(), kShortest);
   if (const std::size_t different = different_characters(secret); different < kFewestDifferent)
-    return fmt::format("has only {} different characters; with other machines it needs at least {}",
-                       different, kFewestDifferent);
+    return fmt::format(
+        "has only {} different characters; a run with workers on other machines needs at least {}",
+        different, kFewestDifferent);
   return "";
 }
 

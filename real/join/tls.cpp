@@ -201,9 +201,10 @@ Expected<void> TlsContext::read_certificates() {
     return wrong("certificate.pem", "this certificate cannot be read: " + reason());
   if (SSL_CTX_use_PrivateKey_file(context, path("key.pem").c_str(), SSL_FILETYPE_PEM) != 1) {
     if (passphrase_requested)
-      return wrong("key.pem",
-                   "this private key has a passphrase; store it without one (openssl pkey -in "
-                   "key.pem -out plain.pem)");
+      return wrong(
+          "key.pem",
+          "this private key has a passphrase; store the key without a passphrase (openssl pkey -in "
+          "key.pem -out plain.pem)");
     return wrong("key.pem", "this private key cannot be read: " + reason());
   }
   if (SSL_CTX_check_private_key(context) != 1)

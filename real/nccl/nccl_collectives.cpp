@@ -206,8 +206,7 @@ std::vector<std::string> NcclCollectives::notes() const {
         "NCCL's channels are recorded only in part, because NCCL reported an unexpected operation");
   if (stages())
     notes.emplace_back(
-        "the schedule steps between workers are not recorded, because NCCL reduces and broadcasts "
-        "inside the workers");
+        "the schedule steps between workers are not recorded (--backend nccl cannot record them)");
   return notes;
 }
 
@@ -545,8 +544,8 @@ std::string NcclCollectives::progress_text() const {
       case Phase::kDone: continue;
     }
     if (++listed > 4) return text + ", …";
-    text += fmt::format("{}pack {} {} ({} of {} ranks)", text.empty() ? "" : ", ", tag.pack, what,
-                        pack.missing, options_.ranks.size());
+    text += fmt::format("{}pack {} {} (missing: {} of {} ranks)", text.empty() ? "" : ", ",
+                        tag.pack, what, pack.missing, options_.ranks.size());
   }
   return text;
 }

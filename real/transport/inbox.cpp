@@ -79,9 +79,9 @@ bool read_exactly(int socket, void* data, std::size_t bytes, SetupDeadline& dead
 
 tl::unexpected<Error> gone(const InboxPeer& peer, const SetupDeadline& deadline) {
   if (deadline.stopped) return tl::make_unexpected(*deadline.stopped);
-  return tl::make_unexpected(
-      Error::run({core::ProblemCode::kLost, "", peer.worker},
-                 fmt::format("worker {} does not support shared memory", peer.worker)));
+  return tl::make_unexpected(Error::run(
+      {core::ProblemCode::kLost, "", peer.worker},
+      fmt::format("worker {} did not set up shared memory in time, or has ended", peer.worker)));
 }
 
 /// Maps the two rings between this worker, whose number is `number`, and a peer. `offer` is the
@@ -165,9 +165,11 @@ Expected<Inbox> Inbox::exchange(std::size_t workers, std::size_t own,
     char theirs = 0;
     if (!read_exactly(peer->socket, &theirs, 1, deadline)) return gone(*peer, deadline);
     if (theirs != 'y' && reached)
-      reached = tl::make_unexpected(
-          Error::run({core::ProblemCode::kSystem, "", peer->worker},
-                     fmt::format("worker {} cannot open shared memory", peer->worker)));
+      reached = tl::make_unexpected(Error::run(
+          {core::ProblemCode::kSystem, "", peer->worker},
+          fmt::format(
+              "worker {} cannot open the shared memory of another worker; use --transport tcp",
+              peer->worker)));
   }
   if (!reached) return tl::make_unexpected(reached.error());
   for (InboxPeer* const peer : peers) {  // their writers exist by now

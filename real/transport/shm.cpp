@@ -188,7 +188,7 @@ struct ShmTransport::State {
           fail(peer, core::ProblemCode::kProtocol, "released a slot that was not in use");
       } else if (!is_of(peer, piece.channel.from)) {
         fail(peer, core::ProblemCode::kProtocol,
-             fmt::format("sent a message for rank {}, which belongs to another worker",
+             fmt::format("sent a message in the name of rank {}, which belongs to another worker",
                          piece.channel.from));
       } else if (!receiver->take(piece, message->payload)) {
         fail(peer, core::ProblemCode::kProtocol,

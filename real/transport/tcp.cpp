@@ -237,7 +237,7 @@ struct TcpTransport::State {
     }
     if (!is_of(peer, header->piece.channel.from)) {
       fail(peer, core::ProblemCode::kProtocol,
-           fmt::format("sent a message for rank {}, which belongs to another worker",
+           fmt::format("sent a message in the name of rank {}, which belongs to another worker",
                        header->piece.channel.from));
       return false;
     }

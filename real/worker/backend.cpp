@@ -77,21 +77,20 @@ Expected<void> check_algorithms(const core::Scenario& scenario) {
     if (!algorithm->uses_nccl()) {
       return tl::make_unexpected(Error::request(
           {core::ProblemCode::kConflict, "--backend"},
-          fmt::format("--backend nccl: NCCL does not have algorithm \"{}\" and would run {}; use "
-                      "--backend cuda",
-                      algorithm->name, core::names_where([](const core::AlgorithmTraits& t) {
-                        return t.uses_nccl();
-                      })),
+          fmt::format(
+              "--backend nccl does not support algorithm \"{}\", but only {}; use --backend cuda",
+              algorithm->name,
+              core::names_where([](const core::AlgorithmTraits& t) { return t.uses_nccl(); })),
           {scenario.file, 0, 0}));
     }
     (algorithm->nccl == core::NcclPart::kAll ? whole : inside) = true;
   }
   if (!whole || !inside) return {};
-  return tl::make_unexpected(
-      Error::request({core::ProblemCode::kConflict, "--backend"},
-                     "--backend nccl: with all_reduce_spec, NCCL must reduce either all packs "
-                     "across workers or all packs inside workers; use --backend cuda",
-                     {scenario.file, 0, 0}));
+  return tl::make_unexpected(Error::request(
+      {core::ProblemCode::kConflict, "--backend"},
+      "--backend nccl: all_reduce_spec selects nccl for some packs, and NCCL only inside workers "
+      "for other packs; use the same kind of algorithm for all packs, or --backend cuda",
+      {scenario.file, 0, 0}));
 }
 
 bool shares_gpus(const BackendOptions& options, int per_worker, int gpus) {
@@ -193,8 +192,8 @@ Expected<CollectivesMaker> make_collectives(const BackendOptions& options,
   if (scenario.strategy.out_of_place && nccl_id.empty() && per_worker == 1) {
     return tl::make_unexpected(core::Error::request(
         {core::ProblemCode::kConflict, "--backend"},
-        fmt::format("--backend nccl: with one GPU per worker, {} does not use NCCL, and the "
-                    "algorithm cannot run out of place; use --place in",
+        fmt::format("--backend nccl: with one GPU per worker, NCCL executes no part of {}, and "
+                    "Tutti's own part works only in place; use --place in",
                     core::to_string(scenario.strategy.algorithm))));
   }
   nccl.follow_channels = options.follow_channels;

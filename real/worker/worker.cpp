@@ -77,10 +77,11 @@ class Worker {
       return all_steps();
     } catch (const std::bad_alloc&) {
       run_.reset();
-      return tl::make_unexpected(Error::run({core::ProblemCode::kOutOfMemory},
-                                            "out of memory; every replica of a worker holds all "
-                                            "its gradients, plus the buffers of the plan" +
-                                                remedy_for(ENOMEM)));
+      return tl::make_unexpected(
+          Error::run({core::ProblemCode::kOutOfMemory},
+                     "out of memory: every replica of this worker needs memory for all gradients "
+                     "of the model, and for partial sums of its collectives" +
+                         remedy_for(ENOMEM)));
     } catch (const std::system_error& error) {
       run_.reset();
       return tl::make_unexpected(

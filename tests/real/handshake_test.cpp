@@ -293,9 +293,11 @@ TEST(RunSecret, OnlyRandomDigitsAreNotStretched) {
 TEST(RunSecret, RefusesSecretsThatAreEasyToGuessWithTheReason) {
   EXPECT_EQ(weakness_of(kHandshakeSecret), "");
   EXPECT_EQ(weakness_of("correct horse battery staple"), "");
-  EXPECT_EQ(weakness_of("1234"), "has 4 characters; with other machines it needs at least 16");
-  EXPECT_EQ(weakness_of("aaaabbbbccccdddd"),
-            "has only 4 different characters; with other machines it needs at least 8");
+  EXPECT_EQ(weakness_of("1234"),
+            "has 4 characters; a run with workers on other machines needs at least 16");
+  EXPECT_EQ(
+      weakness_of("aaaabbbbccccdddd"),
+      "has only 4 different characters; a run with workers on other machines needs at least 8");
 }
 
 TEST(Hmac, MatchesRfc4231) {
