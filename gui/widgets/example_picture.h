@@ -41,8 +41,8 @@ class ExamplePicture : public QWidget {
   QImage image_;  ///< the painted miniature; null: to be painted again
 };
 
-/// Simulates examples one after another in a thread, and passes a miniature of each run on. The
-/// miniatures are computed from the scenarios themselves, so they show what a run will show.
+/// Simulates examples one after another in a thread, and passes a miniature of each run to `take`.
+/// The miniatures are computed from the scenarios themselves, so they show what a run will show.
 class ExampleSimulations : public QObject {
   Q_OBJECT
 
@@ -57,10 +57,11 @@ class ExampleSimulations : public QObject {
   ExampleSimulations(std::vector<Example> examples, core::Library library, MakeExecutor make,
                      IsInView is_in_view, Take take);
 
-  /// Begins with the first example in view that has not been simulated yet. Does nothing while an
-  /// example is being simulated.
+  /// Starts to simulate the examples in view that have not been simulated yet, one after another.
+  /// Does nothing while an example is being simulated.
   void start();
-  /// Ends the current simulation without waiting for it; start() begins it again.
+  /// Ends the current simulation without waiting for its thread. The example then
+  /// counts as not simulated.
   void stop() { task_.drop(); }
   /// Simulates all examples that have not been simulated yet, also those that are not in view.
   void finish();

@@ -17,10 +17,11 @@ class OpenProgress : public QFrame {
   /// REQUIRES: `parent` is the widget over which the box appears.
   explicit OpenProgress(QWidget* parent);
 
-  /// Opening has begun. `text`: describes what is opened.
+  /// Must be called when opening begins. The box appears a moment later. `text`: describes what is
+  /// opened.
   void begin(const QString& text);
   void set_percent(int percent);
-  /// Opening has ended; hides the box.
+  /// Must be called when opening has ended. Hides the box.
   void end();
   /// Returns true between begin() and end().
   [[nodiscard]] bool is_active() const { return active_; }
