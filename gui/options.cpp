@@ -57,7 +57,10 @@ constexpr Option kOptions[] = {
     {"from-us", "Start of the visible time range, in microseconds", "time"},
     {"to-us", "End of the visible time range, in microseconds", "time"},
     {"at-us", "Position of the time cursor, in microseconds", "time"},
-    {"device", "Show the contents of a device, such as w0/gpu1, in the first timeline", "name"},
+    {"device",
+     "Show in the topology which parts of a pack a device, such as w0/gpu1, holds (in the first "
+     "timeline)",
+     "name"},
     {"find",
      "Search term, such as \"pack 3\" or \"receive gpu1\"; the first matching span is selected",
      "words"},
@@ -80,12 +83,12 @@ constexpr Option kOptions[] = {
      "cost"},
     {"error", "Go to the N-th largest error between two timelines: 1, 2, …", "number"},
     {"delete-file",
-     "Delete the timeline, its marks and its folder (if it is empty then) when the window closes; "
+     "When the window closes, delete the timeline, its marks and, if it is then empty, its folder; "
      "for programs that open a temporary file",
      ""},
     {"opened-fd",
-     "Write a byte to this file descriptor when the file is open, and exit with an error message "
-     "if it cannot be opened; for programs that start the window",
+     "Write a byte to this file descriptor when the timeline, scenario or sweep is open, and exit "
+     "with an error message if it cannot be opened; for programs that start the window",
      "number"}};
 
 /// The options that specify a position in a timeline.
@@ -232,7 +235,7 @@ OptionError read_place(const QCommandLineParser& parser, Options& options) {
     return QStringLiteral("--panel %1: expected one of %2").arg(options.panel, panel_names());
   for (const char* const name : {"find", "device", "query"}) {
     if (is_set(parser, name) && value(parser, name).trimmed().isEmpty())
-      return QStringLiteral("--%1: say what").arg(QString::fromLatin1(name));
+      return QStringLiteral("--%1: the value is empty").arg(QString::fromLatin1(name));
   }
   for (const auto& [name, time] :
        {std::pair("from-us", &options.from_us), std::pair("to-us", &options.to_us),
@@ -273,14 +276,15 @@ QStringList beyond_the_end(const Options& options, Time end) {
 /// Selects the span that --find has found, but keeps the visible range that other options have set.
 QString find(MainWindow& window, const Options& options, const std::optional<TimeRange>& range) {
   TimelineView& view = window.timeline();
-  if (!window.find(options.find)) return QStringLiteral("--find %1: not found").arg(options.find);
+  if (!window.find(options.find))
+    return QStringLiteral("--find %1: no span matches").arg(options.find);
   if (!range) return {};
   const SpanId found = *view.selected();
   const SpanRow& spans = view.trace()->rows()[found.row].spans;
   const bool inside = spans.start(found.index) < range->to && spans.end(found.index) >= range->from;
   view.show_range(*range);
   return inside ? QString()
-                : QStringLiteral("--find %1: no span matches between %2 and %3")
+                : QStringLiteral("--find %1: the first matching span is not between %2 and %3")
                       .arg(options.find, QString::fromStdString(core::show(range->from)),
                            QString::fromStdString(core::show(range->to)));
 }
@@ -289,11 +293,12 @@ QString find(MainWindow& window, const Options& options, const std::optional<Tim
 
 tl::expected<Options, QString> read_options(const QCoreApplication& app) {
   QCommandLineParser parser;
-  parser.setApplicationDescription(QStringLiteral(
-      "Shows a timeline written by tutti simulate or tutti run, or compares two\n"
-      "timelines; opens a scenario to edit and run; or plots a sweep of tutti sweep or\n"
-      "tutti tune --database, even while it runs. If the second file is the timeline\n"
-      "of a real run, this run is drawn as a measured point of the sweep."));
+  parser.setApplicationDescription(
+      QStringLiteral("Shows a timeline that tutti simulate or tutti run has written, compares two\n"
+                     "timelines, opens a scenario to edit and run it, or plots the results of\n"
+                     "tutti sweep or tutti tune --database, even while this command runs. If the\n"
+                     "first file is a sweep and the second file is the timeline of a real run,\n"
+                     "the run is drawn into the plot of the sweep as a measured point."));
   parser.addHelpOption();
   parser.addVersionOption();
   parser.addPositionalArgument(QStringLiteral("file"),
@@ -372,7 +377,7 @@ QStringList show_place(MainWindow& window, const Options& options) {
     if (const QString wrong = find(window, options, range); !wrong.isEmpty()) missing << wrong;
   }
   if (options.error > 0 && !window.comparison().go_to_error(options.error - 1))
-    missing << QStringLiteral("--error %1: the list has %2")
+    missing << QStringLiteral("--error %1: the list of differences has only %2")
                    .arg(options.error)
                    .arg(window.comparison().errors());
   if (const QString wrong = show_panels(window, options); !wrong.isEmpty()) missing << wrong;
@@ -392,10 +397,12 @@ QStringList execute_commands(MainWindow& window, const Options& options) {
   for (const QString& id : options.commands) {
     QAction* const action = window.actions_of().find(id);
     if (!action) {
-      missing << QStringLiteral("--command %1: there is no such command; --command list prints all")
+      missing << QStringLiteral(
+                     "--command %1: there is no such command; --command list prints all commands")
                      .arg(id);
     } else if (!action->isEnabled()) {
-      missing << QStringLiteral("--command %1: not available here").arg(id);
+      missing << QStringLiteral("--command %1: this command is not available for the given files")
+                     .arg(id);
     } else {
       action->trigger();
     }

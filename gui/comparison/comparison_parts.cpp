@@ -180,10 +180,11 @@ Facts ComparisonParts::facts(SpanId span) const {
   const auto mine = sources_[side]->span(own.row, own.index);
   if (!mine) return facts;
   if (there.size() > 1) {
-    facts.emplace_back("in " + names_[other],
-                       fmt::format("{} spans of this pack on this device; the numbers of lanes "
-                                   "differ, so only whole packs can be compared",
-                                   there.size()));
+    facts.emplace_back(
+        "in " + names_[other],
+        fmt::format("{} spans of this pack on this device; the two timelines have different "
+                    "numbers of lanes on this device, so only whole packs can be compared",
+                    there.size()));
     return facts;
   }
   const SpanId its = rows_->origin(there.front());
@@ -219,7 +220,7 @@ Facts ComparisonParts::facts() const {
     const core::PartsComparison& steady = compared->steady;
     add("step time", steady.time);
     for (const auto& part : core::parts_that_add_up(steady)) add(part.title, part.value);
-    facts.emplace_back("these are of",
+    facts.emplace_back("basis of these times",
                        compared->basis_a == compared->basis_b
                            ? compared->basis_a
                            : fmt::format("{}: {}; {}: {}", names_[0], compared->basis_a, names_[1],
@@ -229,7 +230,8 @@ Facts ComparisonParts::facts() const {
   } else {
     facts.emplace_back("step time", "not known: " + compared.error().message());
   }
-  for (const std::string& difference : differences_) facts.emplace_back("not alike", difference);
+  for (const std::string& difference : differences_)
+    facts.emplace_back("other difference", difference);
   return facts;
 }
 

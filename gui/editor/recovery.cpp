@@ -91,7 +91,7 @@ core::Expected<void> RecoveryFile::keep(const UnsavedText& unsaved) {
     const QString file =
         QDir(folder_).filePath(name.left(100) + QLatin1Char('-') + random + QLatin1String(kEnding));
     lock_ = lock_of(file);
-    if (!lock_) return fail(file, QStringLiteral("it cannot be locked"));
+    if (!lock_) return fail(file, QStringLiteral("the file cannot be locked"));
     file_ = file;
   }
   QSaveFile file(file_);

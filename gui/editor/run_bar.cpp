@@ -108,7 +108,7 @@ void RunBar::look(const std::vector<std::string>& missing) {
     item->setToolTip(why);
     item->setAccessibleDescription(why);
     if (!why.isEmpty())
-      item->setText(tr("%1 — not here").arg(QString::fromStdString(backends_[i].name)));
+      item->setText(tr("%1 — not available").arg(QString::fromStdString(backends_[i].name)));
   }
   choose(QSettings().value(QLatin1String(kSetting)).toString().toStdString());
   emit looked();

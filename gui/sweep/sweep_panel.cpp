@@ -210,7 +210,7 @@ void SweepPanel::show_head() {
   const auto refused = std::count_if(
       data_->rows.begin(), data_->rows.end(),
       [](const SweepData::Row& row) { return row.outcome.status != core::Outcome::Status::kDone; });
-  if (refused > 0) text += tr(", %1 of which are invalid").arg(refused);
+  if (refused > 0) text += tr(", %1 of which have no result").arg(refused);
   if (curves.best) {
     const CurvePoint& best = curves.at(*curves.best);
     QString settings = QString::fromStdString(data_->settings(best.point));

@@ -39,7 +39,7 @@ void pack_facts(const Trace& trace, std::int32_t step, std::int32_t pack, Facts&
   if (record == trace.packs().end()) return;
   facts.emplace_back("pack ready on all", moment(record->ready));
   facts.emplace_back("pack started on all", moment(record->last_start));
-  facts.emplace_back("pack over everywhere", moment(record->end));
+  facts.emplace_back("pack ended on all", moment(record->end));
 }
 
 /// Adds a text such as "packs in 38 of 40 rows" if some rows of a kind have no spans.
@@ -113,7 +113,7 @@ core::Expected<Facts> facts_of_span(const Trace& trace, std::size_t row, SpanRow
       {"where", fmt::format("w{}/{}, {}", track.worker, track.device, trace.rows()[row].name)},
       {"takes", show(span->duration)}};
   if (span->wait > Time()) {
-    facts.emplace_back("of that waits", show(span->wait));
+    facts.emplace_back("waits first", show(span->wait));
     facts.emplace_back("then works", show(span->duration - span->wait));
   }
   facts.emplace_back("from", moment(span->start));

@@ -144,8 +144,8 @@ Expected<std::shared_ptr<Trace>> Trace::load(Expected<Reader> reader, const Open
   if (!trace->complete() && trace->reader_->span_blocks().empty() && side.steps.empty() &&
       side.links.empty()) {
     return tl::make_unexpected(Error::request(fmt::format(
-        "no drawable block of this {} timeline is intact: the file {}",
-        side.run.scenario.empty() ? "an unknown scenario" : side.run.scenario, side.damage)));
+        "no drawable block of this timeline ({}) is intact: the file {}",
+        side.run.scenario.empty() ? "unknown scenario" : side.run.scenario, side.damage)));
   }
   trace->measure();
   return trace;

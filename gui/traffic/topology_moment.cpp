@@ -168,8 +168,9 @@ std::string TopologyPlayer::words_of(const TopologyMoment& moment, std::size_t n
                                                 least, most, moment.contributors));
   }
   if (own_only > 0) parts.push_back(share(own_only) + " not reduced yet");
-  if (nothing > 0) parts.push_back(share(nothing) + " not there yet");
-  return fmt::format("{} holds of {}: {}.", own.full_name(), pack, fmt::join(parts, ", "));
+  if (nothing > 0) parts.push_back(share(nothing) + " not received yet");
+  return fmt::format("{} holds these parts of {}: {}.", own.full_name(), pack,
+                     fmt::join(parts, ", "));
 }
 
 Time initial_time(const Trace& trace) {

@@ -68,7 +68,7 @@ void show_about(QWidget* parent) {
   box->setText(tr("<b>Tutti %1</b>").arg(QString::fromUtf8(core::version().data())));
   box->setInformativeText(
       tr("Tutti predicts and measures the time of collectives in distributed training. This window "
-         "uses Qt %1. docs/window.md describes its keys; F1 lists them.")
+         "uses Qt %1. docs/window.md describes the window, and F1 lists its keys.")
           .arg(QString::fromLatin1(qVersion())));
   box->open();
 }

@@ -114,19 +114,19 @@ bool SearchBar::find(bool forward) {
   view_.go_to(*found);
   highlights_.show(query);
   count_->setText(tr("%1 of %2").arg(rank_of(*trace, query, *found)).arg(durations.spans));
-  emit status_message(tr("%1 spans are “%2”").arg(durations.spans).arg(search_->text()));
+  emit status_message(tr("%1 spans match “%2”").arg(durations.spans).arg(search_->text()));
   emit searched();
   return true;
 }
 
 QString SearchBar::why_no_match(const Query& query) const {
   const QString word = QString::fromStdString(query.unknown_word());
-  if (word.isEmpty()) return tr("no span is “%1”").arg(search_->text());
+  if (word.isEmpty()) return tr("no span matches “%1”").arg(search_->text());
   if (word.startsWith(QLatin1Char('<')) || word.startsWith(QLatin1Char('>')))
     return tr("“%1” is not a duration; write a number and its unit, such as >1ms or <20us")
         .arg(word);
-  return tr("no span is “%1”, because no kind, row, layer or gradient of this timeline is called "
-            "“%2”")
+  return tr("no span matches “%1”, because no kind, row, layer or gradient of this timeline is "
+            "called “%2”")
       .arg(search_->text(), word);
 }
 

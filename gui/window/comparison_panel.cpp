@@ -109,11 +109,13 @@ ComparisonPanel::ComparisonPanel(TimelineView& view)
 
 void ComparisonPanel::add_actions(Actions& actions) {
   const QString file = tr("&File"), compare = tr("&Compare");
-  actions.add(file, "open-beside", tr("Open &beside…"), QStringLiteral("Ctrl+Shift+O"), [this] {
-    if (!first_)
-      return emit status_message(tr("open a timeline first, then a second one to compare"));
-    emit second_wanted();
-  });
+  actions.add(
+      file, "open-beside", tr("Open a second timeline &beside…"), QStringLiteral("Ctrl+Shift+O"),
+      [this] {
+        if (!first_)
+          return emit status_message(tr("open a timeline first, then a second one to compare"));
+        emit second_wanted();
+      });
   actions.add(compare, "close-beside", tr("&Close the second timeline"),
               QStringLiteral("Ctrl+Shift+W"), [this] { close_second(); });
   actions.begin_section(compare);
@@ -360,10 +362,9 @@ void ComparisonPanel::report_listed() {
   } else if (listed_.empty()) {
     words_->setText(tr("no differences: all compared durations are equal"));
   } else {
-    words_->setText(
-        tr("bars of %1s: at the bottom if %2 is slower, at the top if it is faster; full height: "
-           "25 % or more")
-            .arg(text_of(comparison_->apart), second));
+    words_->setText(tr("the bars show %1s: bars at the bottom if %2 is slower, at the top if %2 is "
+                       "faster; a bar of full height means 25 % or more")
+                        .arg(text_of(comparison_->apart), second));
   }
   words_->setToolTip(words_->text());
 }

@@ -369,7 +369,7 @@ TEST_F(TwoTimelines, DetailsMatchTuttiCompare) {
   expect("forward", compared->steady.forward);
   expect("backward", compared->steady.backward);
   expect("exposed communication", compared->steady.exposed);
-  EXPECT_EQ(facts.find("these are of")->second, "mean of steps 1 to 2");
+  EXPECT_EQ(facts.find("basis of these times")->second, "mean of steps 1 to 2");
   EXPECT_EQ(facts.count("in words"), compared->in_words().size());
 }
 

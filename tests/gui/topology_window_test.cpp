@@ -217,7 +217,7 @@ TEST_F(TopologyWindow, MouseAndKeysShowTheContentsOfDevices) {
   QTest::mouseMove(&picture(),
                    picture().place_of(picture().layout_of_nodes().nodes[gpu].centre()).toPoint());
   EXPECT_EQ(picture().current_node(), gpu);
-  EXPECT_THAT(words(), HasSubstr("w1/gpu0 holds of pack"));
+  EXPECT_THAT(words(), HasSubstr("w1/gpu0 holds these parts of pack"));
   QTest::mouseMove(&picture(), QPoint(1, 1));
   EXPECT_THAT(words(), HasSubstr("in flight"));
   picture().setFocus();
@@ -226,7 +226,7 @@ TEST_F(TopologyWindow, MouseAndKeysShowTheContentsOfDevices) {
   EXPECT_EQ(picture().topology()->nodes()[*picture().selected_node()].full_name(), "w0/gpu0");
   QTest::keyClick(&picture(), Qt::Key_Right);
   EXPECT_EQ(picture().topology()->nodes()[*picture().selected_node()].full_name(), "w0/gpu1");
-  EXPECT_THAT(words(), HasSubstr("w0/gpu1 holds of pack"));
+  EXPECT_THAT(words(), HasSubstr("w0/gpu1 holds these parts of pack"));
   QTest::keyClick(&picture(), Qt::Key_Up);
   EXPECT_EQ(picture().topology()->nodes()[*picture().selected_node()].full_name(), "w0/plx0");
   cursor().set_moment(Time());

@@ -340,7 +340,7 @@ TEST_F(Window, SearchVisitsMatchesWithWraparound) {
   EXPECT_EQ(durations->durations().bins.front().spans, 8);
   QTest::mouseClick(durations, Qt::LeftButton, {}, durations->bar(0).center());
   EXPECT_THAT(window_.status_text().toStdString(),
-              HasSubstr("8 spans are “receive gpu1 >17179.869184us <34359.738368us”"));
+              HasSubstr("8 spans match “receive gpu1 >17179.869184us <34359.738368us”"));
 }
 
 TEST_F(Window, MessagesCanBeFollowedAndAreDrawnIfTheyAreFew) {

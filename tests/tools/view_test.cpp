@@ -202,7 +202,8 @@ TEST_F(Pictures, HaveTheRequestedDialog) {
   ASSERT_EQ(std::remove(folder.file("t.png").c_str()), 0);
   expect_refused({a, "--command", "nosuch"}, "--command nosuch: ");
   expect_refused({"--command", "nosuch"}, "--command list");
-  expect_refused({"--command", "panel-numbers"}, "--command panel-numbers: not available here");
+  expect_refused({"--command", "panel-numbers"},
+                 "--command panel-numbers: this command is not available");
   const Outcome list = run_tutti({"view", "--command", "list"});
   EXPECT_EQ(list.status, 0) << list.err;
   for (const char* const id : {"\nhelp ", "\npath ", "\npanel-numbers "})
