@@ -26,11 +26,12 @@ const KnownGpu* find_gpu(GpuModel model);
 /// GPU is unknown.
 const KnownGpu* find_gpu(const std::string& text);
 
-/// Returns `transport`; if it is EFA with RDMA, returns the kind of EFA that EC2 instances with
-/// GPUs of this generation have. Since P4d (A100), EFA supports reads of remote memory (RDMA). On
-/// older instances, the CPU copies received data. If the generation of EFA is unspecified, it is
-/// that of the first instance with these GPUs: P4d (A100) has the first, P5 (H100) the second and
-/// P6 (B200) the fourth generation. P5en (H200) has the third generation, which has to be stated.
+/// If `transport` is EFA with RDMA, returns the kind of EFA that EC2 instances with GPUs of this
+/// generation have; otherwise returns `transport`. RDMA (reads of remote memory) is supported since
+/// P4d (A100); on older instances, the CPU copies received data (kEfaCopies). If the generation of
+/// EFA is unspecified (kEfa), the result is the generation of the first instance with these GPUs:
+/// the first for P4d (A100), the second for P5 (H100), and the fourth for P6 (B200). The third
+/// generation, which P5en (H200) has, must be specified explicitly.
 /// SOURCE: AWS, "Elastic Fabric Adapter", supported instance types and RDMA support.
 inline Transport at_gpus(Transport transport, GpuGeneration generation) {
   if (!is_efa_with_rdma(transport)) return transport;

@@ -20,8 +20,8 @@ struct OnMachines {
 
 /// Returns NCCL's communicator on machines of this kind. In most cases, the graphs of the
 /// communicator are computed with formulas. NCCL's search is executed on the machine's topology in
-/// two cases: if its GPUs form a cube mesh, and if `settings` change the paths between GPUs and
-/// cards (NCCL_P2P_DISABLE, NCCL_SHM_DISABLE, NCCL_PXN_DISABLE, NCCL_IB_DISABLE,
+/// two cases: if the machine's GPUs form a cube mesh, and if `settings` change the paths between
+/// GPUs and cards (NCCL_P2P_DISABLE, NCCL_SHM_DISABLE, NCCL_PXN_DISABLE, NCCL_IB_DISABLE,
 /// NCCL_NET_DISABLE_INTRA, NCCL_CROSS_NIC, NCCL_NET_GDR_LEVEL).
 ///
 /// If `settings` change the paths between GPUs and cards, NCCL may treat one machine as several

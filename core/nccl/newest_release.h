@@ -9,7 +9,7 @@
 namespace tutti::core::nccl {
 
 /// The newest version of NCCL (major.minor) that the model reproduces. Later versions are modelled
-/// as the last release of this version.
+/// like the last release of the newest version.
 inline constexpr int kNewestMajor = 2, kNewestMinor = 30;
 
 /// Returns the release as text, with a remark if its version is newer than the newest version that

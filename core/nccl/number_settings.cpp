@@ -65,7 +65,7 @@ std::optional<std::int64_t> threads_as_taken(const std::string& name, const std:
   const std::string what = written(name, text, known);
   const std::int64_t requested = known.value;
   if (requested <= 0) {
-    notes.push_back(fmt::format("the value {} is not positive, so NCCL uses its default", what));
+    notes.push_back(fmt::format("the setting {} is not positive, so NCCL uses its default", what));
     return std::nullopt;
   }
   const auto instead = [&](const std::string& why, int taken) {
@@ -96,24 +96,25 @@ std::optional<std::int64_t> buffer_as_taken(const std::string& name, const std::
   const std::string what = written(name, text, *known);
   const std::int64_t least = min_buffer(name, version);
   if (known->value > std::numeric_limits<std::int32_t>::max()) {
-    problems.add({ProblemCode::kTooLarge, name}, {},
-                 "the value {} does not fit into 32 bits, which NCCL does not check; expected at "
-                 "least {} bytes",
-                 what, least);
+    problems.add(
+        {ProblemCode::kTooLarge, name}, {},
+        "the setting {} does not fit into 32 bits, which NCCL does not check; expected {} to "
+        "{} bytes",
+        what, least, std::numeric_limits<std::int32_t>::max());
     return std::nullopt;
   }
   if (known->value < least) {
     problems.add({ProblemCode::kTooSmall, name}, {},
-                 "the value {} is too small for eight slots, which NCCL does not check; expected "
-                 "at least {} bytes",
+                 "the setting {} is too small for a buffer with eight slots, which NCCL does not "
+                 "check; expected at least {} bytes",
                  what, least);
     return std::nullopt;
   }
   const std::int64_t slot = known->value / kSlotsOfBuffer;
   if (known->value % (kSlotsOfBuffer * kMovedAtOnce) != 0) {
     notes.push_back(
-        fmt::format("the value {} gives slots of {} bytes, which is not a multiple of {}, although "
-                    "NCCL accepts this",
+        fmt::format("the setting {} makes the buffer's slots {} bytes long; NCCL accepts this, "
+                    "although the size of a slot should be a multiple of {} bytes",
                     what, slot, kMovedAtOnce));
   } else if (!known->as_written) {
     notes.push_back(fmt::format("{}={}: NCCL reads {}", name, text, known->value));

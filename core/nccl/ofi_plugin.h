@@ -29,10 +29,11 @@ struct OfiPluginBehaviour {
 OfiPluginBehaviour behaviour_of(Version plugin, Transport transport, GpuGeneration gpus,
                                 Version nccl);
 
-/// Determines how NCCL sees the network cards, once for each system. If neither NCCL nor its plugin
-/// merges the devices of a card, each device becomes a card. On EFA, sets the latency that the
-/// plugin reports, and the variables that the plugin sets, except those that `settings` already
-/// have. Adds notes for the user on these variables. Has no effect on a single node.
+/// Changes `system` so that it describes the network cards as NCCL sees them. Called once for each
+/// system. If neither NCCL nor its plugin merges the devices of a card, each device becomes a card.
+/// On EFA, also sets the latency that the plugin reports and, in `settings`, the variables that the
+/// plugin sets, unless the user has set them. Adds notes for the user on these variables. Has no
+/// effect on a single node.
 void see_network(System& system, Version nccl, Settings& settings);
 
 }  // namespace tutti::core::nccl

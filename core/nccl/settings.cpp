@@ -196,7 +196,7 @@ class SettingsReader {
                   "instead of through a third GPU, and Tutti does not model the times of these "
                   "messages; remove the variable, which has an effect only on machines where some "
                   "GPUs have no common NVLink (such as a DGX-1); 'tutti import nccl-topology FILE "
-                  "--graphs --set {}=1' prints the graphs that NCCL finds with it",
+                  "--graphs --set {}=1' prints the graphs that NCCL finds with the variable",
                   name, value, name);
   }
 

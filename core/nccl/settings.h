@@ -31,9 +31,9 @@ enum class CtaPolicy { kDefault, kEfficiency, kZero };
 /// excluded (kNo).
 enum class Preference { kNone, kYes, kNo };
 
-/// Two releases: the first that supports NCCL_NET_DISABLE_INTRA, and the first that uses the
-/// network between two GPUs of a machine if it is faster than the links between them. SOURCE:
-/// NVIDIA/nccl src/transport/net.cc, src/graph/paths.cc.
+/// Two releases: the first that supports NCCL_NET_DISABLE_INTRA, and the first in which two GPUs of
+/// a machine communicate over the network if the network is faster than the links between them.
+/// SOURCE: NVIDIA/nccl src/transport/net.cc, src/graph/paths.cc.
 inline constexpr Version kNetDisableIntra{2, 12, 7};
 inline constexpr Version kNetInPaths{2, 14, 3};
 

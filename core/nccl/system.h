@@ -26,12 +26,12 @@ enum class Inside {
 
 using core::Transport;
 
-/// Returns the highest one-way latency in us, from card to card over one switch, of usual networks
-/// of this transport: that of the links in scenarios/links (a test compares the two). The
-/// parameters of hops between nodes were fitted to such networks.
-/// SOURCE: for EFA, AWS states 15.5 us for the first generation, and up to 35 % less for the third
-/// generation than for the second; for the second, 30 % less than the first is assumed, and for the
-/// fourth the value of the third.
+/// Returns the one-way latency in us, from card to card over one switch, that is usual for this
+/// transport: the highest latency of the links with this transport in scenarios/links (a test
+/// checks this). The parameters of hops between nodes were fitted to networks with such latencies.
+/// SOURCE: for the first generation of EFA, AWS states 15.5 us. The second generation is assumed to
+/// have 30 % less than the first. AWS states that the third generation has up to 35 % less than the
+/// second. The fourth generation is assumed to have the value of the third.
 double usual_latency_us(Transport transport);
 
 /// On Slingshot networks: the component that finds the receive buffer for an incoming message (tag
@@ -85,8 +85,8 @@ struct System {
   /// True if each received message is followed by a read from the GPU's memory (flush).
   bool flushes = true;
   Transport transport = Transport::kNone;
-  /// The time in us by which the latency that the scenario states, from card to card, exceeds the
-  /// usual latency of the transport (usual_latency_us()).
+  /// The time in us by which the card-to-card latency in the scenario exceeds the usual latency of
+  /// the transport (usual_latency_us()).
   double more_latency_us = 0;
   Matching matching = Matching::kByCpu;  ///< message matching on Slingshot; the default is the
                                          ///< setting that sites with Slingshot recommend for NCCL
@@ -105,8 +105,8 @@ struct System {
   /// connected by NVLink passes through host memory.
   bool peer_access = true;
   /// The payload rate in GB/s that remains for each GPU if all participating GPUs send to host
-  /// memory at the same time; 0: unknown. `gpus_of_uplink` GPUs share the PCIe link that limits
-  /// them (between a PCIe switch and the CPU).
+  /// memory at the same time; 0: unknown. The rate is limited by the link between a PCIe switch and
+  /// the CPU, which `gpus_of_uplink` GPUs share.
   double to_host_gb_per_s = 0;
   int gpus_of_uplink = 1;
   bool grace = false;  ///< true if C2C links connect the GPUs to the CPU to which the network

@@ -59,7 +59,7 @@ enum class ShardLimit : std::uint8_t {
   kWorkers,           ///< the maximum is the number of workers, because the workers' CPUs sum
                       ///< shards
   kReplicas,          ///< the maximum is the number of replicas, because replicas sum shards
-  kOwn,               ///< checked by AlgorithmTraits::find_problems
+  kOwn,               ///< AlgorithmTraits::find_problems checks the number of shards
 };
 
 /// The formula for an algorithm's time (docs/algorithms.md).

@@ -27,9 +27,9 @@ struct Bound {
 /// Second, all devices together must send every element 2(n - 1) times: n contributions have to be
 /// summed, and n devices need the result. Helpers (devices without a replica that add up data) do
 /// not reduce this number of sends. All sends together take 2(n - 1)N / (total send bandwidth of
-/// all devices, including CPUs that help). For n identical devices of bandwidth B, the bound is 2(n
-/// - 1)/n · N/B. The second bound is left out for clusters with switches that can reduce, because
-/// it does not hold for them.
+/// all devices, including CPUs that help). For n identical devices of bandwidth B, the bound is
+/// 2(n - 1)/n · N/B. The second bound does not hold for clusters with switches that can reduce, so
+/// it is left out there.
 ///
 /// The first and the second bound also hold for workers instead of devices, with the bandwidth of
 /// their network cards. The first and the second bound also hold for the leaves of a fat tree and
@@ -50,13 +50,17 @@ Bound all_reduce_bound_of_messages(const Cluster& cluster, Bytes bytes,
 
 /// Returns a lower bound on the time of a training step. The bound is the maximum of two kinds of
 /// times: the time of all computation, and, for every gradient, the time until the gradient is
-/// ready plus the bound on reducing this and all later gradients. If workers compute at different
-/// speeds, a gradient is ready at different times on different replicas. For data that leaves a
-/// device, the bound uses the ready time on this device; for data that enters a device, the latest
-/// ready time on the other replicas; at the network cards of one worker, the latest of all
-/// replicas. The bounds on all devices or all workers together use the earliest ready time, because
-/// replicas that are ready can already exchange data. `compute_faster_ppm` is the maximum speed-up
-/// of replicas by jitter, in millionths.
+/// ready plus the bound on reducing this and all later gradients. `compute_faster_ppm` is the
+/// maximum speed-up of replicas by jitter, in millionths.
+///
+/// If workers compute at different speeds, a gradient is ready at different times on different
+/// replicas. Each cut uses one of these times:
+/// - data that leaves a device: the ready time on this device
+/// - data that enters a device: the latest ready time on the other replicas
+/// - the network cards of a worker, and the links out of a leaf or group: the latest ready time on
+///   all replicas
+/// - all devices or all workers together: the earliest ready time on all replicas, because replicas
+///   that are ready can already exchange data
 Bound step_bound(const Cluster& cluster, const Workload& workload, std::int64_t compute_faster_ppm,
                  NetworkModel model = NetworkModel::kFifo, bool network_adds = false);
 

@@ -39,10 +39,10 @@ struct Collective {
   /// NCCL's choice for the collective, and its predicted time. If set, the simulation uses NCCL's
   /// predicted time. If null, the schedule is simulated.
   std::shared_ptr<const nccl::CollectiveTime> nccl = nullptr;
-  /// The schedule that determines the links if the simulation takes NCCL's time: data uses the
-  /// links between the peers of this schedule. All messages of nccl_ways have the same number of
-  /// elements, so that workers are symmetric whatever the number of elements is. Null: `schedule`
-  /// determines the links.
+  /// The schedule that determines the links if the simulation uses NCCL's predicted time: data
+  /// crosses the links between the peers of this schedule. All messages of nccl_ways have the same
+  /// number of elements, so that workers are symmetric whatever the number of elements is. Null:
+  /// `schedule` determines the links.
   std::shared_ptr<const Schedule> nccl_ways = nullptr;
   /// The parts of the collective, if NCCL executes some of them inside workers
   /// (collective_parts.h); otherwise null.

@@ -13,9 +13,9 @@ namespace tutti::core {
 /// TensorFlow 1.15, the collectives of all groups share one counter.
 class CollectiveKeys {
  public:
-  /// Returns the key of a group of devices. The name of a device is "GPU:0", or a full name that
-  /// ends with it. Two groups have the same key if their device types and indices are the same, in
-  /// any order and on any worker. Keys start at 1.
+  /// Returns the key of a group of devices. The name of a device has the form "GPU:0", or is a full
+  /// name that ends in this form. Two groups have the same key if their device types and indices
+  /// are the same, in any order and on any worker. Keys start at 1.
   std::int64_t group(const std::vector<std::string>& devices);
   /// Returns a new instance key for a collective of a training step. Keys start at 100.
   std::int64_t op() { return next_op_++; }
@@ -29,10 +29,9 @@ class CollectiveKeys {
 };
 
 /// Returns the order in which a device launches collectives that do not depend on each other: their
-/// indices, sorted by descending instance key. TensorFlow adds edges between the operations of a
-/// graph that enforce the order of descending keys
-/// (`collective_deterministic_sequential_execution`). With NCCL, an operation waits for the launch
-/// of the previous one.
+/// indices, sorted by descending instance key. To enforce this order, TensorFlow adds edges between
+/// the operations of a graph (`collective_deterministic_sequential_execution`). With NCCL, an
+/// operation waits for the launch of the previous one.
 /// SOURCE: tensorflow/core/graph/collective_order.cc.
 std::vector<int> launch_order(const std::vector<std::int64_t>& instance_keys);
 

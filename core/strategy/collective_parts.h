@@ -61,8 +61,8 @@ struct CollectiveStage {
 };
 
 /// Returns the schedule of the whole collective, in which the schedules of NCCL's parts are
-/// replaced. `inside` returns the new schedule of a part for the ranks of one worker; null keeps
-/// the part's own schedule.
+/// replaced. `inside` returns the new schedule of a part for the ranks of one worker. If `inside`
+/// returns null, the part keeps its own schedule.
 std::unique_ptr<Schedule> schedule_of(
     const CollectiveParts& parts, std::int64_t elements,
     const std::function<std::shared_ptr<const Schedule>(const Collective&)>& inside);

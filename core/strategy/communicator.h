@@ -16,7 +16,8 @@ namespace tutti::core {
 struct Exchange {
   CollectiveKind collective = CollectiveKind::kAllReduce;
   DataType type = DataType::kFloat32;
-  std::int64_t elements = 0;  ///< number of elements, in the sense of Collective::elements
+  std::int64_t elements = 0;  ///< number of elements of a replica's input or output, whichever is
+                              ///< larger
   std::int32_t per_forward = 0;
   std::int32_t per_backward = 0;
   std::optional<VaryingSizes> sizes =

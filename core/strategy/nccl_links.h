@@ -73,9 +73,9 @@ class NcclLinks {
     Bandwidth rate;
     Bandwidth ceiling;  ///< the bandwidth that no traffic on the link can exceed
     bool of_device = false;
-    int cards_of_gpu =
-        1;  ///< for links of a network card: the number of cards of a GPU, over which
-            ///< channels distribute the GPU's data, whereas the schedule uses one
+    int cards_of_gpu = 1;  ///< for links of a network card: the number of cards of a GPU; NCCL's
+                           ///< channels distribute the GPU's data over all its cards, but the
+                           ///< schedule uses only one of them
     Part part = Part::kBetween;
     double near = 0;  ///< elements that this link carries to ranks of the same worker, per round of
                       ///< the schedule

@@ -31,11 +31,11 @@ RingPath rotated_path(std::int32_t per_worker, std::int32_t by);
 std::vector<RingPath> known_nccl_channels(const Cluster& cluster, std::int32_t per_worker,
                                           bool across_workers);
 
-/// Returns the ring of each channel. If all GPUs of the machine participate and the machine file
-/// has rings, these are used; otherwise those of the strategy (Strategy::nccl_rings). If neither
-/// states rings, the ring of channel c begins at GPU c and follows the order of indices. With
-/// different first GPUs, channels enter and leave workers at different GPUs, and therefore use
-/// different network cards.
+/// Returns the ring of each channel. The rings of the machine file are used if all GPUs of the
+/// machine participate and the file has rings, and otherwise the rings of the strategy
+/// (Strategy::nccl_rings). If the strategy has none either, the ring of channel c begins at GPU c
+/// and follows the order of indices. With different first GPUs, channels enter and leave workers at
+/// different GPUs, and therefore use different network cards.
 std::vector<RingPath> nccl_channels(const Cluster& cluster, const Strategy& strategy,
                                     std::int32_t per_worker, bool across_workers);
 

@@ -21,12 +21,12 @@ bool goes_by_channels(nccl::Algorithm algorithm);
 ///
 /// The rings are those of the machine file or, if it has none for these GPUs, those that NCCL's
 /// search has found for the communicator. If data follows channels (rings, trees), there is one
-/// ring per channel, but not more rings than are known, if any are known. Each ring leaves a node
-/// through one network card. In all other cases (NVLS, reductions by the network, sends and
-/// receives), all known rings are used; if none are known, there is one ring per GPU, but at least
-/// two. Unknown rings visit GPUs that are close to each other one after the other, which crosses
-/// every PCIe link as rarely as possible. NcclLinks does not use the order of unknown rings for
-/// NVLinks between pairs of GPUs.
+/// ring per channel; if rings are known, but fewer than channels, there is one ring for each known
+/// ring. Each ring leaves a node through one network card. In all other cases (NVLS, reductions by
+/// the network, sends and receives), all known rings are used; if none are known, there is one ring
+/// per GPU, but at least two. If no rings are known, rings visit GPUs that are close to each other
+/// one after the other, so that data crosses every PCIe link as rarely as possible. NcclLinks does
+/// not use the order of unknown rings for NVLinks between pairs of GPUs.
 void set_ways(Strategy& strategy, const nccl::Communicator& communicator,
               const std::optional<nccl::Choice>& choice, const Cluster& cluster, int gpus,
               bool across_workers);

@@ -52,7 +52,7 @@ struct StrategyProblem {
 };
 
 /// The rules of a strategy for sparse gradients. By default, the algorithm of the strategy gathers
-/// their rows.
+/// the rows of sparse gradients.
 struct SparseRules {
   /// The problem to report if the strategy does not support sparse gradients; otherwise nullopt.
   std::optional<StrategyProblem> refused;
@@ -111,8 +111,8 @@ struct Strategy {
   bool out_of_place = false;
   int shards = 1;
   std::optional<int> channels;
-  /// Only for nccl: for each channel, the order in which its ring visits a worker's replicas, if it
-  /// is known from elsewhere than the machine file. Empty: the rings of the machine file.
+  /// Only for nccl: for each channel, the order in which its ring visits a worker's replicas. Used
+  /// only if the machine file has no rings for these replicas; empty: the orders are unknown.
   std::vector<std::vector<std::int32_t>> nccl_rings;
 
   std::optional<Bytes> bytes_per_pack;
@@ -194,10 +194,11 @@ struct Strategy {
   void apply_overrides();
 };
 
-/// The default launch time of a collective on GPUs, if NCCL's times do not include one: the
-/// shortest launch of a kernel with protocol LL to which the model of NCCL's times was fitted
-/// (Hopper; 8.0 us on Blackwell, 7.7 us on Volta, 10.2 us on Ampere: scenarios/nccl_time.csv,
-/// launch_ll). The polls of flags between schedule steps are part of the latency of links.
+/// The default launch time of a collective on GPUs, if no predicted time of NCCL includes the
+/// launch: the shortest of the launch times that were fitted for kernels with protocol LL
+/// (launch_ll in scenarios/nccl_time.csv). The shortest time is that of Hopper; the others are 7.7
+/// us for Volta, 8.0 us for Blackwell and 10.2 us for Ampere. The time for which kernels poll flags
+/// between schedule steps is part of the latency of links.
 inline constexpr Time kGpuLaunch = nanoseconds(5'400);
 
 /// The maximum number of ranks in one collective, including helpers (devices without a replica that

@@ -27,7 +27,7 @@ struct TfRuntime {
 /// Returns the devices of a task in the order in which TensorFlow's rings pass through them. In
 /// TensorFlow, a GPU reports a link of strength 1 to each GPU whose memory it can access. Tutti
 /// assumes that a GPU can access the memory of every GPU to which a route without a CPU leads. CPUs
-/// advertise no links.
+/// report no links.
 /// SOURCE: tensorflow/core/common_runtime/gpu/gpu_device.cc (GetInterconnectMaps),
 /// collective_param_resolver_local.cc.
 std::vector<std::int32_t> device_order(const Machine& machine, int replicas,

@@ -22,7 +22,7 @@ class Server {
     free_ = core::later(start, duration);
     return {start, free_};
   }
-  /// Occupies the server from `start` to `end`. REQUIRES: start ≥ free_at().
+  /// Makes the server busy until `end`. REQUIRES: the service begins at free_at() or later.
   void occupy_until(core::Time end) { free_ = end; }
   [[nodiscard]] core::Time free_at() const { return free_; }
   void visit_state(StateVisitor& visitor) { visitor.until(free_); }

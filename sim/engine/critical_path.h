@@ -23,7 +23,7 @@ struct Cause {
 struct PathNode {
   Cause before;
   std::int32_t kind = 0;  ///< kind of a compute span, or kPackInFlight
-  /// The index of the replica. Larger numbers than those of all replicas denote the CPUs of
+  /// The index of the replica. Numbers above the indices of all replicas stand for the CPUs of
   /// workers.
   std::int32_t replica = 0;
   std::int32_t step = 0;
@@ -33,10 +33,10 @@ struct PathNode {
                                    ///< -1
 };
 
-/// A graph of all computation and all packs. Every node stores the node for which it waited, its
-/// cause. The critical path of a training step is the chain of causes, followed backwards from the
-/// end of the step. Inside a pack, the path is not in this graph, but in the CausalChain of lanes
-/// and messages.
+/// A graph of all computation and all packs. Every node stores its cause, that is, the node for
+/// which it waited. The critical path of a training step is the chain of causes, followed backwards
+/// from the end of the step. Inside a pack, the path is not in this graph, but in the CausalChain
+/// of lanes and messages.
 class CriticalPath {
  public:
   /// Adds a node and returns its number.

@@ -35,8 +35,8 @@ enum class EventKind : std::uint32_t {
   kLane,     ///< `a`: instance, `b`: the lane that can continue
   kStart,    ///< `a`: handle of a collective, `b`: the rank that starts it
   kHop,      ///< `a`: message, `b`: the hop that its head reaches
-  kSent,     ///< `a`: message that has left its sender's buffer; used only if this time was
-             ///< unknown when the message was sent
+  kSent,     ///< `a`: message that has left its sender's buffer; used only if the time of this
+             ///< event could not be computed when the message was sent
   kDeliver,  ///< `a`: message, `b`: index of a receiver, at which the whole message has arrived
   kArrive,   ///< `a`: instance, `b`: connection whose next message has arrived; used in place of
              ///< kHop and kDeliver if the times of the message were already computed when it was
@@ -48,7 +48,7 @@ enum class EventKind : std::uint32_t {
              ///< packs that this round released start
   kShare,    ///< `a`: stamp, by which FairLinks recognises outdated events; handled after all other
              ///< events of the same time
-  kReleased,  ///< `a`: number of the occupation of a link by an NCCL collective that ends;
+  kReleased,  ///< `a`: number of an occupation (the use of a link by an NCCL collective) that ends;
               ///< occupations and messages share one numbering
   kStage,     ///< `a`: instance of TimedCollectives that begins to execute a part of
               ///< StagedCollectives, `b`: rank that arrived last

@@ -16,10 +16,10 @@ namespace tutti::sim {
 ///
 /// Simultaneous events are ordered by the rank that caused them: first by the rank's index within
 /// its worker, then by worker. Suppose that two events were caused by ranks with the same index, on
-/// workers at different distances from the simulated one. Most workers handle the two events in the
-/// same order, but workers for which the worker numbers wrap around handle the events in reverse
-/// order. The order affects the result if both events request the same network resource, device or
-/// communicator of NCCL, or open the same collective.
+/// workers at different distances from the simulated worker. Most workers handle the two events in
+/// the same order, but workers for which the worker numbers wrap around handle the events in
+/// reverse order. The order affects the result if both events request the same network resource,
+/// device or communicator of NCCL, or open the same collective.
 class Ties {
  public:
   enum class Thing { kResource, kDevice, kOpening, kCommunicator };

@@ -19,8 +19,8 @@ struct StepDone {
   std::int64_t index = 0;
   core::Step step;
   core::Time start;  ///< time at which the lane reached the step
-  /// The time for which the step waited: from `start` until the awaited event began or, for a
-  /// receive, until the message began to move.
+  /// The time for which the step waited: from `start` until the awaited lane had made progress,
+  /// until a slot became free or, for a receive, until the message began to move.
   core::Time wait;
   core::Time end;
   core::Rank peer = -1;  ///< for a receive: the rank that sent the message; otherwise -1

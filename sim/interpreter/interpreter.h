@@ -74,8 +74,8 @@ class Interpreter final : public CollectiveEngine {
   void arrive(const Event& event);
   void buffer_free(const Event& event);
 
-  /// A lane of the only collective in flight, which will execute a number of identical steps next.
-  /// The class Rounds observes this lane to decide when to compare states.
+  /// A lane whose next steps are identical. The lane belongs to the only collective in flight. The
+  /// class Rounds observes this lane to decide when to compare states.
   struct Pace {
     std::uint32_t instance = 0;
     std::uint64_t serial = 0;

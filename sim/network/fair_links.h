@@ -13,9 +13,10 @@ namespace tutti::sim {
 /// The links of a cluster in the network model `fair`. Converts paths to routes of FairShare, and
 /// adds events for the ends of flows.
 ///
-/// Flows that start at the same time are admitted together, by an event that is handled after all
-/// other events of that time. One event is always pending for the next end of a flow. If another
-/// flow starts earlier, this event becomes outdated and is ignored.
+/// Flows that start at the same time are added together, by an event that is handled after all
+/// other events of that time. While there are flows, one event is pending for the time at which the
+/// next flow ends. If another flow starts before this time, the event becomes outdated and is
+/// ignored.
 class FairLinks {
  public:
   explicit FairLinks(const core::Cluster& cluster);

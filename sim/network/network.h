@@ -99,9 +99,9 @@ class Network {
 
   /// Sends `bytes` along `path` at `now`. Returns the time at which the sender's buffer becomes
   /// free. If this time depends on other traffic (model `fair`), returns kNever, and an event of
-  /// kind kSent occurs at this time. Adds events of kind kHop and kDeliver, or one event of kind
-  /// kArrive, with the order key `order`. `causal_chain` is the sender's causal chain; null if
-  /// causal chains are not kept.
+  /// kind kSent occurs when the buffer becomes free. Adds events of kind kHop and kDeliver, or one
+  /// event of kind kArrive, with the order key `order`. `causal_chain` is the sender's causal
+  /// chain; null if causal chains are not kept.
   core::Time send(std::int32_t path, core::Bytes bytes, core::Time now, std::uint64_t order,
                   std::vector<Address> receivers, const CausalChain* causal_chain,
                   EventQueue& events);

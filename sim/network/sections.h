@@ -5,9 +5,9 @@
 // serves messages in the same order as A. The times at which a message's head and tail leave A
 // therefore determine the times at which they leave B. A section consists of resources that are in
 // line. One event handles a message's whole passage through a section, when the message's head
-// reaches the section's first resource. For
-// example, in a ring over machines with one network card each, all links between two machines form
-// one section, so a message needs one event instead of four.
+// reaches the section's first resource. For example, in a ring over machines with one network card
+// each, all links between two machines form one section, so a message needs one event instead of
+// four.
 //
 // Inside a section, a link that is at least as fast as the previous one never delays a message,
 // because messages leave the previous link at sufficient intervals. For such a link, only the

@@ -16,8 +16,8 @@ class Progress {
   /// Sets the approximate total work of the run.
   void expect(double work) { work_ = std::max(1.0, work); }
   /// Counts an event. Returns true if go_on() should be called: once every 65,536 events, and once
-  /// the run is cancelled. In large clusters, an event takes up to 0.1 ms, so the flag is read more
-  /// often than progress is reported.
+  /// the run is cancelled. In large clusters, an event takes up to 0.1 ms, so event() checks for a
+  /// cancellation more often than progress is reported.
   bool event() {
     if (++events_ % 1024 != 0) return false;
     return events_ % 65'536 == 0 || is_cancel_requested();

@@ -108,7 +108,7 @@ void Run::share_devices() {
         "machine \"{}\" does not state the number of multiprocessors of its GPUs, so communication "
         "{}",
         machine,
-        how == core::Interference::kOn ? "slows computation only by its memory bandwidth"
+        how == core::Interference::kOn ? "slows computation only by using memory bandwidth"
                                        : "does not slow computation on these GPUs"));
   }
 }

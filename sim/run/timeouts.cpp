@@ -97,7 +97,7 @@ core::Error Timeouts::deadline_exceeded(const Flight& flight, const Deadlines::T
                   core::show(now), timer.step,
                   timer.execution ? "during execution" : "waiting for other workers", what,
                   scenario_.cluster->part_name(group.device(timer.rank)),
-                  timer.execution ? "executed" : "waiting", core::show(deadlines_.timeout()),
+                  timer.execution ? "running" : "waiting", core::show(deadlines_.timeout()),
                   rank_started, flight.rank_started.size(),
                   awaited.empty() ? "" : "; waited for: " + awaited));
 }

@@ -19,7 +19,8 @@ struct SweepControl {
   int threads = 1;
   /// Called regularly on the thread of the caller; returns true if the execution has to stop.
   std::function<bool()> stop = {};
-  /// As in PoolWork.
+  /// Called if threads have not ended half a second after `stop` has returned true
+  /// (PoolWork::waiting).
   std::function<void()> waiting = {};
   /// Called on the thread of the caller after every point. `there` is the number of completed
   /// points, `in_all` the total number, and `before` the number of points that were already

@@ -25,8 +25,8 @@ struct PoolWork {
   /// Called regularly on the thread of the caller; returns true if the execution has to stop.
   std::function<bool()> stop;
   /// Called at most once, on the thread of the caller, if threads have not ended half a second
-  /// after `stop` has returned true: the set-up of a simulation of a large cluster cannot be
-  /// stopped.
+  /// after `stop` has returned true. The reason is usually a simulation of a large cluster, whose
+  /// set-up cannot be stopped.
   std::function<void()> waiting = {};
 };
 

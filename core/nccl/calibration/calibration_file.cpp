@@ -191,7 +191,8 @@ Expected<Calibration> read_calibration(std::string_view text, const std::string&
   if (message.figures().empty())
     fields.complain_at(
         message, "figures", ProblemCode::kMissing,
-        "the field figures is missing; set it to the version of the time model's parameters");
+        "the field figures is missing; it states for which parameters of the time model the "
+        "calibration was made; write the file again with tutti calibrate --cluster");
   CalibrationReader reader(fields);
   CalibratedSystem system = reader.system(message);
   std::vector<CalibratedTable> tables = reader.tables(message);

@@ -79,7 +79,7 @@ Expected<Spread> Spread::parse(std::string_view text, const std::string& file) {
       continue;
     }
     if (set[*place])
-      problems.add({ProblemCode::kDuplicate, columns[0]}, where, "{} is there twice", name.text);
+      problems.add({ProblemCode::kDuplicate, columns[0]}, where, "{} is listed twice", name.text);
     set[*place] = true;
     if (const auto read = read_number(cell.text, {file, cell.at.line, cell.at.column}, columns[1],
                                       1e-6, 1e3, problems))

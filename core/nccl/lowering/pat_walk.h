@@ -42,8 +42,8 @@ class PatWalk {
 
  protected:
   /// A step as NCCL's algorithm describes it. A place is the index of a chunk in its message.
-  /// `later` is the number of messages between the next message and the message of this step:
-  /// received messages for an all-gather, sent messages for a reduce-scatter.
+  /// `later` is the distance from the next message to the message that this step uses, counted in
+  /// received messages for an all-gather, and in sent messages for a reduce-scatter.
   struct NcclStep {
     int ahead = 0;
     int receive = -1, receive_place = 0;

@@ -47,10 +47,10 @@ struct GraphChannel {
   std::vector<std::int64_t> nets;
 };
 
-/// The result of NCCL's search for one pattern. Every rank searches its own graph. The
-/// communicator's graph has the minimum of all ranks' values, except for path types and cross_nic,
-/// of which it has the maximum. SOURCE: NVIDIA/nccl, struct ncclTopoGraph in src/graph/graph.h and
-/// the attributes of its graph files.
+/// The result of NCCL's search for one pattern. Every rank searches its own graph. Each value of
+/// the communicator's graph is the minimum of the values of all ranks or, for path types and
+/// cross_nic, the maximum. SOURCE: NVIDIA/nccl, struct ncclTopoGraph in src/graph/graph.h and the
+/// attributes of its graph files.
 struct Graph {
   int id = 0;  ///< number of the graph in graph files: 0 ring, 1 tree, 2 CollNet chain, 3 NVLS, 4
                ///< CollNet direct
@@ -61,7 +61,9 @@ struct Graph {
   int channels = 0;
   float bw_intra = 0;  ///< bandwidth of one channel inside a node, in GB/s (1e9 bytes per second)
   float bw_inter = 0;  ///< bandwidth of one channel between nodes, in GB/s (1e9 bytes per second)
-  /// The latency of the network card in us, which NCCL adds to the latency of its cost model.
+  /// The latency of the network card in us. Since 2.18, NCCL's cost model adds it to the latency of
+  /// each hop between nodes (twice for the protocol Simple). In 2.12 to 2.17, it replaces the
+  /// model's latency of these hops, unless it is 0. Before 2.12, NCCL does not use it.
   float latency_inter = 0;
   PathType type_intra = PathType::kLoc;
   PathType type_inter = PathType::kLoc;

@@ -109,8 +109,8 @@ Expected<void> set(SearchSettings& settings, std::string_view name, std::string_
   for (const Switch& known : kSwitches) all.emplace_back(known.name);
   return tl::unexpected(
       Error::request({ProblemCode::kUnknownName, std::string(name)},
-                     fmt::format("{}: the search does not use this variable{}; the search uses {}",
-                                 name, did_you_mean(name, all), fmt::join(all, ", "))));
+                     fmt::format("{}: NCCL's search does not use this variable{}; it uses {}", name,
+                                 did_you_mean(name, all), fmt::join(all, ", "))));
 }
 
 }  // namespace tutti::core::nccl

@@ -277,11 +277,13 @@ Expected<Communicator> uniform_communicator(const System& system, Version versio
   };
   const bool part_of_mesh = system.inside == Inside::kCubeMesh && system.gpus != 8;
   if (part_of_mesh && (system.nodes > 1 || system.gpus > 8))
-    return wrong(ProblemCode::kUnsupported,
-                 "part of a cube mesh on several nodes: NCCL's rings depend on where the network "
-                 "cards are attached");
+    return wrong(
+        ProblemCode::kUnsupported,
+        "NCCL's rings are unknown for a part of a cube mesh on several nodes, because they "
+        "depend on where the network cards are attached");
   if (system.nodes > 1 && system.nics == 0)
-    return wrong(ProblemCode::kMissing, "several nodes without network cards");
+    return wrong(ProblemCode::kMissing,
+                 "several nodes need network cards, but the nodes have none");
   Communicator comm;
   comm.version = version;
   comm.ranks = system.ranks();
@@ -300,7 +302,7 @@ Expected<Communicator> uniform_communicator(const System& system, Version versio
   comm.collnet_heads = comm.graphs.collnet_direct.channels;
   comm.collnet_narrow = sharp_adds_narrow_types(system.nic_gb_per_s);
   if (comm.ranks > 1 && comm.graphs.ring.channels == 0)
-    return wrong(ProblemCode::kTooSmall, "links too slow for a single channel");
+    return wrong(ProblemCode::kTooSmall, "the links are too slow for a single channel of NCCL");
   comm.nvls = comm.graphs.nvls.channels > 0 && settings.nvls.value_or(true);
   count_channels(comm, settings);
   comm.p2p = point_to_point(system, settings, comm.channels, version);

@@ -116,14 +116,16 @@ Expected<ErrorBands> ErrorBands::parse(std::string_view text, const std::string&
       place = 2 * kSizes + static_cast<std::size_t>(factor - made.factors_.begin());
       number(4, factor->value);
     } else {
-      problems.add({ProblemCode::kUnknownName, columns[0]}, where(0),
-                   "expected one node or several nodes, and a size such as \"{}\"; or widen",
-                   kSizeNames[0]);
+      problems.add(
+          {ProblemCode::kUnknownName, columns[0]}, where(0),
+          "part and name of this row are unknown; expected part \"one node\" or \"several "
+          "nodes\" with a name such as \"{}\", or a row with a known factor (column widen)",
+          kSizeNames[0]);
       continue;
     }
     if (set[place])
-      problems.add({ProblemCode::kDuplicate, columns[0]}, where(0), "{}, {} is there twice",
-                   cell(0).text, cell(1).text);
+      problems.add({ProblemCode::kDuplicate, columns[0]}, where(0),
+                   "the row {}, {} is listed twice", cell(0).text, cell(1).text);
     set[place] = true;
   }
   if (std::find(set.begin(), set.end(), false) != set.end())

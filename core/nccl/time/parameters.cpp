@@ -248,7 +248,8 @@ Expected<Parameters> Parameters::parse(std::string_view text, const std::string&
     }
     const std::size_t index = found - made.all_.begin();
     if (set[index])
-      problems.add({ProblemCode::kDuplicate, found->name}, where, "{} is there twice", found->name);
+      problems.add({ProblemCode::kDuplicate, found->name}, where, "{} is listed twice",
+                   found->name);
     set[index] = true;
     const auto value = read_number(cell(1).text, where, "value", 1e-9, 1e9, problems);
     if (value) found->value = *value;

@@ -72,14 +72,14 @@ enum class PcieFigure {
 };
 inline constexpr std::size_t kPcieFigures = static_cast<std::size_t>(PcieFigure::kToCard) + 1;
 
-/// Parameters of hosts, for each operation.
+/// Parameters of hosts: the time that each NCCL operation takes on a host.
 enum class HostFigure {
   kIssue,  ///< time in us in which a thread launches an operation on one GPU; a thread with several
            ///< GPUs launches on one GPU after the other
 };
 inline constexpr std::size_t kHostFigures = static_cast<std::size_t>(HostFigure::kIssue) + 1;
 
-/// Parameters of a release of NCCL, for each operation.
+/// Parameters of a release of NCCL: times that a release adds to each operation.
 enum class ReleaseFigure {
   kMessage,  ///< CPU time in us per message between two GPUs of a node; a process handles its
              ///< messages one after the other

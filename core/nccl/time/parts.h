@@ -42,9 +42,9 @@ class Narrowest {
 /// determines the time per operation. A thread with several GPUs issues an operation on one GPU
 /// after the other. `messages` is the number of messages that a GPU exchanges with other GPUs of
 /// its node. A process handles the messages of all its GPUs one after the other, even if each GPU
-/// has its own thread. SOURCE: 2 to 8 A100 with one thread each take 16, 21 and 50 us for an
-/// all-to-all of 96 bytes; with one thread for all, a broadcast over 8 A100 takes 23 us at every
-/// size up to 48 KiB.
+/// has its own thread. SOURCE: with one thread per GPU, an all-to-all of 96 bytes takes 16 us on 2
+/// A100, 21 us on 4 and 50 us on 8; with one thread for all GPUs, a broadcast over 8 A100 takes 23
+/// us at every size up to 48 KiB.
 inline double waiting_for_host(const System& s, const Communicator& comm, double kernel_us,
                                const Parameters& p, double messages = 0) {
   const double gpus = comm.ranks_of_node();
@@ -82,10 +82,10 @@ inline double per_message(const System& s, int nodes, double wire_bytes, bool wa
 /// difference. A lower latency changes nothing, because it is within the uncertainty of the
 /// parameters.
 ///
-/// The parameters of EFA are those of a message of the first generation without flush: the latency
-/// of the network, and the time of software. With Simple, a GPU before Hopper that receives data
-/// directly from the card (GPUDirect) reads from its memory through the card (flush), which takes
-/// the usual latency of the network once more.
+/// The parameters of EFA apply to messages without flush on the first generation of EFA, and
+/// consist of the latency of the network and the time of software. With Simple, a GPU before Hopper
+/// that receives data directly from the card (GPUDirect) reads from its memory through the card
+/// (flush), which takes the usual latency of the network once more.
 inline double far_latency(const System& s, NetFigure figure, const Parameters& p) {
   const double us = p.of(s.transport, figure);
   if (!is_efa(s.transport)) return us + s.more_latency_us;
@@ -101,8 +101,9 @@ inline double cards_in_use(const System& s) { return std::max(1, std::min(s.nics
 
 /// Returns the fraction of the data between the GPUs of a node that crosses the link between a PCIe
 /// switch and the CPU. Without peer access, all data passes through host memory. With peer access,
-/// data between GPUs of the same switch does not leave the switch: of the GPUs of a switch, one
-/// sends to another switch in a ring (`neighbours`); otherwise, each GPU sends to all other GPUs.
+/// data between GPUs of the same switch does not leave the switch. In a ring (`neighbours`), only
+/// one of the GPUs of a switch sends to another switch. If `neighbours` is false, each GPU sends to
+/// all other GPUs.
 inline double crossing_uplinks(const System& s, bool neighbours) {
   const int inside = s.gpus_of_uplink;
   if (!s.peer_access || s.gpus < 2) return 1;
@@ -111,9 +112,9 @@ inline double crossing_uplinks(const System& s, bool neighbours) {
 }
 
 /// Returns the limit in GB/s that PCIe sets for the network cards of a node that sends or receives.
-/// Data enters and leaves a card through the PCIe link of a GPU. GPUDirect reaches about 90 % of
-/// the nominal rate of the link, of which NCCL counts 76 % as payload (assumed; there are no
-/// measured tables with cards that are faster than PCIe).
+/// Data enters and leaves a card through the PCIe link of a GPU. GPUDirect is assumed to reach 90 %
+/// of the nominal rate of the link (there are no measured tables with cards that are faster than
+/// PCIe). NCCL counts 76 % of the nominal rate as payload.
 inline double through_pcie_one_way(const System& s) {
   constexpr double kOfPayload = 0.9 / 0.76;
   return cards_in_use(s) * s.pcie_gb_per_s * kOfPayload;

@@ -342,7 +342,7 @@ void TopologyReader::number_ranks(Topology& topology) {
     of_all_hosts = ranks.insert(node.gpu.rank).second && of_all_hosts;
     if (ranks_given_ && !devices.emplace(node.host, node.gpu.dev).second)
       problems_.add({ProblemCode::kDuplicate, "gpu.dev"}, xml_.where(xml_.root()),
-                    "two GPUs of one host have dev {}", node.gpu.dev);
+                    "two GPUs of one host have the same number dev=\"{}\"", node.gpu.dev);
   }
   const auto key = [&](int g) {
     const TopologyNode& node = topology.nodes[g];

@@ -57,10 +57,10 @@ TEST(Schema, EveryNumericFieldHasADescription) {
       field(schema, {"strategy", "merging"}).otherwise,
       "SCOPED_ALLOCATOR for ring and nccl, as in TensorFlow; CONCAT for all other algorithms");
   EXPECT_EQ(field(schema, {"strategy", "reduction"}).otherwise, "SUM");
-  EXPECT_EQ(field(schema, {"workload", "update_ms"}).otherwise,
-            "5 passes over the variables at the device's memory bandwidth (momentum: read weight, "
-            "gradient and "
-            "momentum, write weight and momentum)");
+  EXPECT_EQ(
+      field(schema, {"workload", "update_ms"}).otherwise,
+      "the time of 5 passes over the variables at the device's memory bandwidth (an optimizer "
+      "with momentum reads weight, gradient and momentum, and writes weight and momentum)");
   EXPECT_FALSE(field(schema, {"cluster", "machine", "device"}).help.empty())
       << "a field without a comment has that of its message";
 }
@@ -70,7 +70,7 @@ TEST(Schema, ChoicesAreTheDescribedEnumerators) {
   const FieldType& kind = field(schema, {"cluster", "network", "kind"});
   ASSERT_EQ(kind.choices.size(), 4u);
   EXPECT_EQ(kind.choices[0].name, "ONE_SWITCH");
-  EXPECT_EQ(kind.choices[0].help, "Every network card on one non-blocking switch.");
+  EXPECT_EQ(kind.choices[0].help, "All network cards are connected to one non-blocking switch.");
   EXPECT_EQ(field(schema, {"strategy", "reduction"}).choices.size(), 5u);
 }
 
