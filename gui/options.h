@@ -25,7 +25,7 @@ struct Options {
   bool one_line = false;       ///< true: the plot of the sweep has a single line
   bool run = false;            ///< true: run the scenario as soon as it is open
   std::optional<Align> align;  ///< the alignment of two timelines
-  int error = 0;               ///< the row of the list of largest errors to show, from 1; 0: none
+  int error = 0;               ///< the error to show, counted from the largest error (1); 0: none
   QString screenshot;          ///< the picture to write instead of showing a window; empty: none
   QSize size;                  ///< the size of the window; empty: as in the last session
   bool dark = false;

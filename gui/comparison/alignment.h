@@ -42,7 +42,7 @@ class Delays {
   std::map<std::int32_t, core::Time> steps;
   std::map<std::pair<std::int32_t, std::int32_t>, core::Time> packs;
   std::map<core::Time, core::Time>
-      by_time;  ///< for the start of each step, the delay from this time on
+      by_time;  ///< maps the start of each step to the delay from this time on
 };
 
 struct Alignment {

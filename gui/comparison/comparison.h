@@ -28,8 +28,9 @@ struct Comparison {
   /// common, or if the alignment differs from the request, the first sentences state this.
   std::vector<std::string> differences;
 
-  /// Returns the span that starts at time `start` on track `track` of the file of a side. Side 0 is
-  /// the first timeline, and side 1 is the second.
+  /// Returns the combined span of a side that covers time `start` on track `track`; times and
+  /// tracks are those of the side's own timeline. If a span starts at `start`, returns this span.
+  /// Side 0 is the first timeline, and side 1 is the second.
   [[nodiscard]] std::optional<SpanId> find(std::size_t side, core::TrackId track,
                                            core::Time start) const;
   /// Returns the span of the first timeline in which the pack is in flight. If the pack is in

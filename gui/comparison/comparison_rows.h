@@ -54,8 +54,8 @@ class ComparisonRows {
   std::vector<std::vector<Run>> runs_;  ///< indexed by row of rows_, ordered by here.index
   /// The same sequences, indexed by side and source row, and ordered by own.index.
   std::array<std::vector<std::vector<Run>>, 2> runs_of_own_;
-  /// The track of the new row of spans that were moved to another row. The key consists of the
-  /// source row, the training step and the pack.
+  /// The new rows to which spans were moved: for each source row, training step and pack, the track
+  /// of the new row that shows the moved spans.
   std::map<std::tuple<std::size_t, std::int32_t, std::int32_t>, core::TrackId> moved_tracks_;
 };
 

@@ -12,7 +12,8 @@ namespace tutti::gui {
 
 /// A request to run all points of a sweep, or to search for the best point.
 struct SweepOrder {
-  /// The sweep. A search without axes varies the usual fields of the strategy.
+  /// The scenario and the axes of the sweep. A search without axes varies the usual fields of the
+  /// strategy.
   core::SweepInfo info;
   std::string file;  ///< the results file; points that are already in the file are not run again
   bool search = false;

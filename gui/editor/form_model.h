@@ -37,8 +37,8 @@ class FormModel : public QAbstractItemModel {
   /// Sets the text that the tree shows. REQUIRES: the text has the schema of the tree and no syntax
   /// errors.
   void show_text(std::shared_ptr<const core::ScenarioText> text);
-  /// Sets the text of another scenario. Fields that this text sets are then the first fields of
-  /// their messages. They keep their places while the text is edited.
+  /// Sets the text of another scenario. In each message of the form, the fields that this
+  /// text sets then precede all other fields. The order stays while the text is edited.
   void begin_text(std::shared_ptr<const core::ScenarioText> text);
   /// If `frozen` is true, makes the form read-only, because the text has syntax errors. The form
   /// then shows the last text that could be parsed.

@@ -37,7 +37,7 @@ class RecoveryFile {
 
   /// Replaces the stored text atomically. ERRORS: the system's message.
   core::Expected<void> keep(const UnsavedText& unsaved);
-  /// Removes the file. Must be called when the text is saved, or when the user discards its
+  /// Removes the file. Must be called when the text is saved, or when the user discards the
   /// changes.
   void remove();
 

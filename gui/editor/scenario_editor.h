@@ -48,9 +48,9 @@ class ScenarioEditor : public QWidget {
   [[nodiscard]] bool changed_on_disk() const { return file_.changed_meanwhile(); }
   /// Returns the stamp of the file when it was last read or written; nullopt if there is no file.
   [[nodiscard]] const std::optional<FileStamp>& file_stamp() const { return file_.stamp; }
-  /// Offers to recover unsaved changes that editors left behind, of any scenario, newest first.
-  /// If the user agrees, recovered changes replace the current text. Returns true if changes were
-  /// recovered. Sets `nothing_left` to true if no unsaved changes were found.
+  /// Offers to recover unsaved changes of any scenario that earlier editors left behind, newest
+  /// first. If the user agrees, recovered changes replace the current text. Returns true if changes
+  /// were recovered. Sets `nothing_left` to true if no unsaved changes were found.
   bool recover(bool* nothing_left = nullptr);
   /// Discards the unsaved changes of the current text.
   void forget_changes();

@@ -22,8 +22,7 @@ struct HeadlineFigure {
 /// first and of the second, and the error.
 std::vector<HeadlineFigure> headline_of(const Trace& trace);
 
-/// Returns the time of a training step of a run, as in its headline; nullopt if no step is
-/// recorded.
+/// Returns the step time that the headline of a run shows; nullopt if no step is recorded.
 std::optional<core::Time> step_time_of(const Trace& trace);
 /// Returns the figure that compares the step time of a run with that of the run before it.
 HeadlineFigure compared_with_last_run(core::Time before, core::Time now);

@@ -41,8 +41,8 @@ struct Line {
   /// kSpans: the row. For groups: the indices of all rows in the group. A collapsed group shows the
   /// utilisation of these rows.
   std::vector<std::size_t> rows{};
-  /// An index. For kLink: the index in the links of the side's timeline. For kError: the index in
-  /// the trace's rows of differences. For kCounter: in counters_of().
+  /// For kLink: the index in the links of the side's timeline. For kError: the index in the trace's
+  /// rows of differences. For kCounter: the index in the result of counters_of().
   std::size_t number = 0;
   bool open = true;  ///< for groups: true if the group is not collapsed
   bool pinned = false;

@@ -35,8 +35,9 @@ struct Concerned {
 
 /// Returns the packs and layers of all names whose match with `word` has at least the quality
 /// `at_least`. A timeline does not record the layers of gradients, so a gradient's layer is found
-/// by its name. The layer of "fc.bias" is the first of "fc.bias", "fc" and "fc.weight" that exists;
-/// if none exists, it is the only layer below "fc". Cost: linear in the number of names.
+/// by its name. The layer of "fc.bias" is "fc.bias" or, if there is no such layer, "fc". If neither
+/// exists, it is the first layer directly below "fc", such as "fc.weight", or else the only layer
+/// at any depth below "fc". Cost: linear in the number of names.
 Concerned concerned(const core::RunInfo& run, const std::string& word, Naming at_least);
 
 }  // namespace tutti::gui

@@ -24,8 +24,9 @@ struct FlameBox {
 };
 
 /// Returns the boxes of the critical path of each side, level by level, and from left to right.
-/// Boxes of one level are in descending order of their times. With two timelines, the path of the
-/// second one begins where the first one ends. Empty if the timelines have no critical path.
+/// Boxes of one level are in descending order of their times. With two timelines, the boxes of the
+/// second path begin where the boxes of the first path end. Empty if the timelines have no critical
+/// path.
 std::vector<FlameBox> path_flame(const Trace& trace);
 
 /// The number of levels in the result of path_flame(), unless the result is empty.

@@ -21,7 +21,8 @@ struct KindStatistics {
   std::int64_t spans = 0;
   /// The total size in bytes; nullopt: the size was not requested, or the file has changed.
   std::optional<core::Bytes> bytes;
-  /// Total time as a fraction of the time of all rows that have spans of this kind.
+  /// The total time divided by the available time. The available time is the length of the range
+  /// times the number of rows that have spans of this kind.
   double busy = 0;
   core::Time sum, p50, p99, longest;
   [[nodiscard]] core::Time mean() const {
@@ -33,7 +34,7 @@ struct RangeStatistics {
   /// The entries are ordered by total time, largest first. Entries of the same kind are adjacent,
   /// also if they are from different sides or devices.
   std::vector<KindStatistics> kinds;
-  double busy = 0;        ///< the time that spans cover, as a fraction of the time of all rows
+  double busy = 0;  ///< the time that spans cover, divided by the length of the range times `rows`
   std::int64_t rows = 0;  ///< number of rows that were counted
 };
 

@@ -67,7 +67,7 @@ class MergedCounter {
 
   std::size_t merged_;
   std::int64_t gap_;
-  std::size_t in_value_ = 0;                   ///< the number of changes in the last value
+  std::size_t in_value_ = 0;  ///< the number of changes that the last value merges so far
   std::int64_t last_at_ = 0, last_value_ = 0;  ///< the last change
   Counter made_;
 };

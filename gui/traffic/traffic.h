@@ -32,9 +32,10 @@ class Traffic {
     std::string name;  ///< name of the device, such as "gpu1"
     auto operator<=>(const Device&) const = default;
   };
-  /// The number of bytes of messages with sent ≤ t < taken, and the number of waiting messages. A
-  /// message waits while its first link is busy. A message also waits when it has left its sender
-  /// but the receiver is not ready.
+  /// Two counters over the time t of the run. `bytes_in_flight`: the bytes of all messages with
+  /// Transfer::sent ≤ t < Transfer::taken. `queue_depth`: the number of messages that wait at time
+  /// t, because their first link is busy, or because they have left their sender but the receiver
+  /// is not ready.
   struct Counters {
     Counter bytes_in_flight, queue_depth;
   };
@@ -58,11 +59,11 @@ class Traffic {
     return bytes_between_;
   }
 
-  /// Returns the messages with sent ≤ t < taken, ordered by `sent`. Cost: for each lane,
-  /// logarithmic in the number of steps.
+  /// Returns the messages with Transfer::sent ≤ t < Transfer::taken, ordered by `sent`. Cost: for
+  /// each lane, logarithmic in the number of steps.
   [[nodiscard]] std::vector<Transfer> in_flight(core::Time t) const;
-  /// Calls `each` with every message for which sent < range.to and taken > range.from, lane by
-  /// lane.
+  /// Calls `each` with every message for which Transfer::sent < range.to and Transfer::taken >
+  /// range.from, lane by lane.
   void each_in(const TimeRange& range, const std::function<void(const Transfer&)>& each) const;
 
   /// Returns how many schedule steps a lane of a device had completed at `t`, for pack `pack` of

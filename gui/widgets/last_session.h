@@ -7,9 +7,9 @@
 
 namespace tutti::gui {
 
-/// The files that a window shows, and the visible range, filter and cursor of its timeline. Stored
-/// in the user's settings while the window is open, so that a crash does not lose them. Timelines
-/// of runs are not stored, because they are deleted with the window.
+/// The files that a window shows, and the visible range, filter and cursor of its timeline. The
+/// window stores this data in the user's settings while it is open, so that a crash does not lose
+/// the data. Timelines of runs are not stored, because they are deleted with the window.
 struct LastSession {
   QString timeline;  ///< the path of the timeline; empty: none
   QString second;    ///< the path of the second timeline of a comparison; empty: none

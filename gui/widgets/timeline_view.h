@@ -38,7 +38,7 @@ class TimelineView : public QWidget {
   void set_theme(const Theme& theme);
   /// Sets the data of counter lines; null: the data does not exist, or is not available yet.
   void show_traffic(std::shared_ptr<const Traffic> traffic);
-  /// Adds an overlay, which is painted over the lines. REQUIRES: it outlives the view.
+  /// Adds an overlay, which is painted over the lines. REQUIRES: the overlay outlives the view.
   void add_overlay(const Overlay& overlay) { overlays_.push_back(&overlay); }
 
   [[nodiscard]] const Trace* trace() const { return trace_.get(); }
@@ -72,8 +72,8 @@ class TimelineView : public QWidget {
   [[nodiscard]] const std::vector<SpanId>& readable_spans() const;
   /// Returns the box of a span in the widget; empty if the span is not in view.
   [[nodiscard]] QRect box_of(const SpanId& span) const;
-  /// Describes the value of the counter or the load of the link whose line is at a point of the
-  /// widget, at the time of the point. Empty if there is no such line.
+  /// If the line at a point of the widget shows a counter or a link, describes the counter's value
+  /// or the link's load at the time of the point. Otherwise, returns an empty text.
   [[nodiscard]] QString value_under(const QPoint& point) const;
   /// Describes a span in a few words: its kind, device, row, start and duration.
   [[nodiscard]] QString words_of(const SpanId& span) const;
