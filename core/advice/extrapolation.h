@@ -7,11 +7,11 @@
 
 namespace tutti::core {
 
-/// Returns warnings about extrapolation: one sentence for each part of a scenario that is outside
-/// the range of the measurements on which its predicted times are based. Examples are layer times
-/// that were measured with another batch size or on another device, and a cluster that `tutti
-/// calibrate` fitted to other pack sizes or to another number of workers. The result also contains
-/// the warning of note_on_launches(), if there is one.
+/// Returns warnings about extrapolation: one sentence for each part of a scenario whose time is
+/// predicted from measurements that were made under other conditions. Examples are layer times that
+/// were measured with another batch size or on another device, and a cluster that `tutti calibrate`
+/// fitted to other pack sizes or to another number of workers. The result also contains the warning
+/// of note_on_launches(), if there is one.
 std::vector<std::string> extrapolations(const Scenario& scenario);
 
 /// Returns a warning if the launch of a collective between GPUs takes no time in the simulation.

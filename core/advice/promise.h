@@ -78,10 +78,10 @@ std::string_view to_string(Grade::Verdict verdict);
 /// kNothing.
 std::string_view to_string(Grade::Missing missing);
 
-/// Compares each measurement with the promised time of the same collective, bytes, ranks and nodes.
-/// If a size is predicted both for the scenario's plan and in the series 8 bytes, 16 bytes, …, the
-/// prediction for the plan is used. For a size between two sizes of the series, the time is
-/// interpolated linearly in the logarithms of bytes and time.
+/// Compares each measurement with the promised time of the collective of the same kind with the
+/// same numbers of bytes, ranks and nodes. If a size is predicted both for the scenario's plan and
+/// in the series 8 bytes, 16 bytes, …, the prediction for the plan is used. For a size between two
+/// sizes of the series, the time is interpolated linearly in the logarithms of bytes and time.
 ///
 /// If a measurement does not state its number of nodes, and the promise has several numbers of
 /// nodes for the measurement's number of ranks, the verdict is kNotPromised.

@@ -10,8 +10,8 @@
 
 namespace tutti::core {
 
-/// The lines that make a framework use a scenario's strategy, in a training script, a configuration
-/// file or a shell. Sizes are in the framework's own unit (bytes, MiB or elements).
+/// The lines of a training script, a configuration file or a shell command that make a framework
+/// use a scenario's strategy. Sizes are in the framework's own unit (bytes, MiB or elements).
 struct Snippet {
   enum class Language { kPython, kJson, kShell, kNcclTuner };
   std::string framework;  ///< name, for example "PyTorch DDP"

@@ -16,10 +16,10 @@ namespace tutti::core {
 ///
 /// Time with one port per rank: α + m⌈C·β⌉, plus ⌈m·C·γ⌉ if parts are added. C is the size of a
 /// part in bytes; m, the maximum number of parts that a rank sends or receives, is 1 for sendrecv
-/// and otherwise n - 1.
-/// Lanes (concurrent sequences of steps): lane 0 copies the part that the rank keeps and adds
-/// received parts; lanes 1 … n - 1 send to the rank 1 … n - 1 positions ahead; lanes n … 2n - 2
-/// receive from the rank 1 … n - 1 positions behind.
+/// and otherwise n - 1. Lanes (concurrent sequences of steps): lane 0 copies the part that the rank
+/// keeps, and receives and adds all parts if outputs are sums. For i from 1 to n - 1, lane i sends
+/// to the rank i positions ahead. If outputs are not sums, lane n - 1 + i receives from the rank i
+/// positions behind.
 /// SOURCE: grouped ncclSend and ncclRecv, as in the programs alltoall, gather, scatter and sendrecv
 /// of nccl-tests (src/*.cu). For a collective that reduces, this schedule equals the first half of
 /// the shuffle (shuffle.h) with every rank as a gather rank.

@@ -8,8 +8,8 @@ namespace tutti::core {
 
 /// The bandwidth of one NVLink or of one PCIe lane, per direction.
 struct LaneRate {
-  Bandwidth nominal;  ///< nominal rate in the vendor's specification, which counts packet headers
-                      ///< but not line coding
+  Bandwidth nominal;  ///< nominal rate in the vendor's specification; includes packet headers, but
+                      ///< not the bits that line coding adds
   Bandwidth payload;  ///< rate of data without packet headers, as in NCCL's cost model
 };
 

@@ -17,8 +17,8 @@
 
 namespace tutti::core {
 
-/// The operations that an algorithm needs from switches: none, multicasts (kMulticast), or sums
-/// (kSwitchReduce) and possibly multicasts. Only some machines have such switches, and real runs
+/// The operations that an algorithm needs from switches: none (kNone), multicasts (kMulticast), or
+/// sums and possibly multicasts (kReduction). Only some machines have such switches, and real runs
 /// support only multicasts.
 enum class SwitchUse : std::uint8_t { kNone, kMulticast, kReduction };
 

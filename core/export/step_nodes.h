@@ -26,8 +26,8 @@ struct StepNodes {
   std::vector<Node> nodes;
 };
 
-/// Unrolls a program. The nodes are in the order in which the runner would start them if all tasks
-/// took no time. REQUIRES: problems_of(program) is empty.
+/// Unrolls a program. The nodes are in the order in which a program runner (core/plan/runner.h)
+/// would start them if all tasks took no time. REQUIRES: problems_of(program) is empty.
 StepNodes unroll(const Program& program, const Durations& durations, const ComputeRates& rates);
 
 /// Returns the reason why the training step of a scenario cannot be written as a fixed graph of

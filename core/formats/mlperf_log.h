@@ -22,7 +22,7 @@ struct MlperfRecord {
   double throughput = -1;   ///< samples per second: field `throughput` or `imgs_sec` of the value
   double step_s = -1;       ///< seconds of a step: `train_step_time` or `train_step_timing in s`
   std::int64_t epoch = -1;  ///< metadata.epoch_num, rounded down
-  double progress = -1;     ///< metadata.epoch_num
+  double progress = -1;     ///< metadata.epoch_num, with its fractional part
   double epoch_count = -1;  ///< metadata.epoch_count
   double samples = -1;      ///< metadata.samples_count
   std::int64_t step = -1;   ///< metadata.step

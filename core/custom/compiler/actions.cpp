@@ -80,7 +80,8 @@ RangeCode ActionCompiler::compile_range(const RangeText& text) {
   if (text.area == Area::kNothing) return place;
   if (text.area == Area::kScratch && program_.scratch == 0)
     complain(ProblemCode::kMissing, text.at,
-             "scratch is not declared; declare its number of chunks, such as scratch chunks");
+             "\"scratch\" is not declared; add a line with its number of chunks, such as \"scratch "
+             "chunks\"");
   const int first = expressions_.evaluate(text.first);
   place.first = values_.value(first);
   if (text.last >= 0 || text.count >= 0) {

@@ -13,8 +13,8 @@ class SymmetryCheck : public CompilerPart {
  public:
   using CompilerPart::CompilerPart;
 
-  /// Requires that a value does not change if workers are renumbered. `what` states the
-  /// requirement, as text for messages.
+  /// Requires that a value does not change if workers are renumbered. `what` describes the
+  /// violation of this requirement in messages: "a size depends on the node".
   void need_same(int value, Position at, const std::string& what);
   /// Requires that a peer is symmetric: if workers are renumbered, the peer is renumbered in the
   /// same way.

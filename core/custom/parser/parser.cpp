@@ -127,13 +127,14 @@ class AlgorithmParser : public StatementParser {
     const Position begin{1, 1};
     if (!collective_known_)
       complain(ProblemCode::kMissing, begin,
-               "collective is missing; add a line such as collective all_reduce");
+               "\"collective\" is missing; add a line such as \"collective all_reduce\"");
     if (syntax_.chunks < 0)
       complain(ProblemCode::kMissing, begin,
-               "chunks is missing; set the number of parts of the buffer, such as chunks ranks");
+               "\"chunks\" is missing; add a line with the number of chunks of the buffer, such as "
+               "\"chunks ranks\"");
     if (syntax_.lanes.empty())
       complain(ProblemCode::kMissing, begin,
-               "lane is missing; describe each rank's steps in lane {{ … }}");
+               "\"lane\" is missing; describe the steps of each rank in \"lane {{ … }}\"");
   }
 
   bool collective_known_ = false;

@@ -59,11 +59,10 @@ class TensorFlowFramework final : public FrameworkOf<TensorFlow> {
     if (!reduces(strategy.collective)) return;
     if (strategy.reduction != Reduction::kSum && strategy.reduction != Reduction::kMean &&
         !strategy.servers) {
-      complaints.complain_at(
-          "strategy.reduction", ProblemCode::kConflict,
-          "strategy: reduction: TensorFlow raises ValueError: tf.distribute.ReduceOp has SUM and "
-          "MEAN, but not {}; use one of these",
-          to_string(strategy.reduction));
+      complaints.complain_at("strategy.reduction", ProblemCode::kConflict,
+                             "strategy: reduction: TensorFlow raises ValueError: "
+                             "tf.distribute.ReduceOp has SUM and MEAN, but not {}; use SUM or MEAN",
+                             to_string(strategy.reduction));
     }
     const auto* const benchmarks =
         options().distribution ? std::get_if<TfCnnBenchmarks>(&*options().distribution) : nullptr;

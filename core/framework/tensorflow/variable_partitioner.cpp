@@ -110,16 +110,16 @@ void partition_variables(const VariablePartitioner& partitioner, std::string_vie
     parts.push_back(parts_of(partitioner, variable));
     total += parts.back();
     if (variable.slices && parts.back() > 1 && axis != 0) {
-      return complaints.complain_at(
-          field, ProblemCode::kUnsupported,
-          "{}: this would split rows of \"{}\", but TensorFlow looks up whole rows; use axis 0",
-          describe(partitioner), variable.name);
+      return complaints.complain_at(field, ProblemCode::kUnsupported,
+                                    "{}: this partitioner would split rows of \"{}\", but "
+                                    "TensorFlow looks up whole rows; use axis 0",
+                                    describe(partitioner), variable.name);
     }
     if (total > kMaxParts) {
-      return complaints.complain_at(
-          field, ProblemCode::kTooLarge,
-          "{}: these variables have more than {} parts; use fewer or larger parts",
-          describe(partitioner), kMaxParts);
+      return complaints.complain_at(field, ProblemCode::kTooLarge,
+                                    "{}: this partitioner divides the variables into more than {} "
+                                    "parts; use fewer or larger parts",
+                                    describe(partitioner), kMaxParts);
     }
   }
 
