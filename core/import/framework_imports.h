@@ -24,9 +24,11 @@ void note_late_ranks(MeasuredRun& run);
 Expected<void> import_horovod(ByteInput& input, const std::string& name, MeasuredRun& run,
                               const std::function<void(double)>& progress = {});
 
-/// Adds a log of MLPerf to `run`, with one step for each interval whose throughput is logged or, if
-/// no throughput is logged, for each epoch.
-/// ERRORS: as for read_mlperf_log(); the log has no global batch, or no throughput and no epochs.
+/// Adds a log of MLPerf to `run`, with one step for each interval of the log whose step time is
+/// known (mlperf_intervals.h). Depending on the log, an interval is a step, a period with a logged
+/// throughput, an epoch, a block of training, or the time between two evaluations. ERRORS: as for
+/// read_mlperf_log(); the log states neither step times nor the global batch; no step time can be
+/// computed from the log.
 Expected<void> import_mlperf(ByteInput& input, const std::string& name, MeasuredRun& run);
 
 }  // namespace tutti::core

@@ -14,9 +14,9 @@
 namespace tutti::core {
 
 /// The profiler events of one rank, in compact lists. Events may arrive in any order. After the
-/// last event, the lists are sorted by time and joined: a kernel belongs to the training step and
-/// the pass (forward or backward) in which the host launched it, and the correlation id connects a
-/// kernel with its launch.
+/// last event, the lists are sorted by time and joined. The correlation id connects a kernel with
+/// its launch. A kernel belongs to the training step and the pass (forward or backward) in which
+/// the host launched the kernel.
 class RankTrace::Events {
  public:
   Events(MeasuredRun& run, std::string name) : run_(run), name_(std::move(name)) {}
@@ -128,7 +128,7 @@ class RankTrace::Events {
 
   // Determines training steps, layers and packs (kineto_steps.cpp).
   void make_steps();
-  /// Determines the steps of a trace that does not mark them. A step ends after its call of
+  /// Determines the steps of a trace that does not mark its steps. A step ends after its call of
   /// Optimizer.step. A trace with fewer than two such calls is one step. `last` is the end of the
   /// last kernel.
   void find_unmarked_steps(std::int64_t first, std::int64_t last);

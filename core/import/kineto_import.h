@@ -12,9 +12,10 @@ namespace tutti::core {
 
 /// Adds a PyTorch profiler trace, which contains one rank, to `run`.
 ///
-/// - Training steps are the annotations ProfilerStep#N; without them, the trace is one step. The
-///   host runs ahead of the GPU. A step therefore ends when the last kernel that the host launched
-///   in the step has ended. The next step begins at that time.
+/// - Training steps are the annotations ProfilerStep#N. In a trace without these annotations, each
+///   call of Optimizer.step ends a step on the host; if there are fewer than two such calls, the
+///   trace is one step. The host runs ahead of the GPU. On the GPU, a step therefore ends when the
+///   last kernel that the host launched in the step has ended. The next step begins at that time.
 /// - The backward pass consists of the kernels that the autograd engine's thread launches. A
 ///   gradient is ready when all kernels that were launched on its GPU before its AccumulateGrad
 ///   operator have ended.

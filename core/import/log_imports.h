@@ -21,8 +21,8 @@ Expected<void> import_inspector(ByteInput& input, const std::string& name, Measu
 Expected<void> import_nccl_log(ByteInput& input, const std::string& name, MeasuredRun& run,
                                const std::function<void(double)>& progress = {});
 
-/// Adds a dump of NCCL's example profiler plugin, which has one communicator of one rank, to `run`.
-/// ERRORS: as for read_nccl_profiler().
+/// Adds a dump of NCCL's example profiler plugin to `run`. A dump contains the records of one rank
+/// of one communicator. ERRORS: as for read_nccl_profiler().
 Expected<void> import_nccl_profiler(ByteInput& input, const std::string& name, MeasuredRun& run);
 /// If `run` was read from dumps of this plugin, sets the sizes of its communicators and
 /// collectives; otherwise, does nothing. Must be called after all dumps were read.

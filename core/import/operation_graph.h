@@ -82,7 +82,7 @@ class OperationGraph {
   std::size_t inferred_from_ = 0, other_steps_ = 0;
 };
 
-/// Collects the operations of a log, and makes the graph of their job.
+/// Makes the task graph of a job from the operations in the job's log.
 ///
 /// - On a rank, tasks run one after the other, in the order of their median start times.
 /// - "…-recv" waits for "…-send" with the same sequence number. Forward messages come from the

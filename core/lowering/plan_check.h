@@ -8,13 +8,13 @@
 
 namespace tutti::core {
 
-/// Returns the view of a plan on which the check for deadlocks works: its programs and its
+/// Returns the view of a plan that the check for deadlocks needs: the plan's programs and
 /// communicators. All packs that NCCL executes belong to one communicator, "gradients". This
-/// communicator executes one collective at a time, in the order in which the ranks start them,
-/// unless a gate or BytePS (whose plans have pulls) makes all ranks start the packs in the same
-/// order. Exchanges belong to the communicators of the scenario. All other packs need no order,
-/// because the ranks match them by their keys, like TensorFlow's sends and receives. REQUIRES:
-/// `programs` and `plan` outlive the view.
+/// communicator executes one collective at a time, in the order in which the ranks start the
+/// collectives, unless a gate or BytePS (whose plans have pulls) makes all ranks start the packs in
+/// the same order. Exchanges belong to the communicators of the scenario. All other packs need no
+/// order, because the ranks match them by their keys, like TensorFlow's sends and receives.
+/// REQUIRES: `programs` and `plan` outlive the view.
 PlanView view_of(const StepPrograms& programs, const Plan& plan);
 
 }  // namespace tutti::core

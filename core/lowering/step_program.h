@@ -18,8 +18,8 @@ struct StepProgram {
 };
 
 /// Finds the task of a pack or exchange that is in flight on a replica. When the pack or exchange
-/// is complete, the executor needs its task for the report to the runner. Memory: 12 bytes for each
-/// exchange of the plan.
+/// is complete, the executor passes the task to Runner::done(). Memory: 12 bytes for each exchange
+/// of the plan.
 class CommunicationTasks {
  public:
   /// REQUIRES: `program` outlives this object.

@@ -42,7 +42,7 @@ struct NcclTestsRow {
 };
 
 /// The properties of a run, which are listed at the beginning of its log. The log of an old
-/// release, or an abbreviated log, may lack any of them.
+/// release, or an abbreviated log, may lack any of these properties.
 struct NcclTestsRun {
   std::optional<std::int64_t> threads;         ///< threads per process: "nThread"
   std::optional<std::int64_t> gpus_of_thread;  ///< GPUs per thread: "nGpus"

@@ -10,8 +10,8 @@
 
 namespace tutti::core::nccl {
 
-/// A measured table, with its system and NCCL's choice for each row. predict() then needs only the
-/// parameters of the time model.
+/// A measured table, with its system and NCCL's choice for each row, so that predict() needs only
+/// the parameters of the time model.
 class TableModel {
  public:
   /// Makes the model of a table. REQUIRES: the table outlives the model. ERRORS: the table cannot

@@ -146,7 +146,7 @@ void add_unread(ValidatedTable& made) {
   if (unread.empty()) return;
   const std::size_t n = unread.size();
   const std::string rows =
-      n == 1 ? "a row is not a measurement" : fmt::format("{} rows are not measurements", n);
+      n == 1 ? "a row cannot be read" : fmt::format("{} rows cannot be read", n);
   if (!made.about) made.about = unread.front().kind;
   if (!made.reason.empty()) made.reason += "; ";
   made.reason += fmt::format("{}: {}", rows, to_string(unread.front()));

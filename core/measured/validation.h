@@ -65,9 +65,9 @@ struct Validation {
   std::vector<ValidatedPart> parts;
 };
 
-/// The tables that are used for calibration: they correct the predictions for all other tables of
-/// the same systems. The statistics then include only tables that are predicted with such a
-/// correction.
+/// The tables that are used for calibration. The predictions for all other tables of the same
+/// systems are corrected with these tables. If tables are used for calibration, the statistics
+/// include only tables with corrected predictions.
 struct CalibrateOn {
   std::vector<std::string> tables;  ///< table_id of each table
   Spread spread;

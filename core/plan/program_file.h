@@ -15,7 +15,8 @@ namespace tutti::core {
 
 /// A file that contains a program of up to 2^31 - 1 tasks. The file is mapped into memory. The file
 /// has a header with the offset of every column, followed by the columns, each aligned to 8 bytes.
-/// Numbers are stored in the native representation of this machine.
+/// Numbers are stored in the native representation (byte order) of the machine that writes the
+/// file.
 class ProgramFile {
  public:
   /// Maps a file into memory, and checks the whole program in one pass. `rows` is the number of

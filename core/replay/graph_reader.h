@@ -31,7 +31,7 @@ struct GraphFiles {
   /// occurs in nodes: {"<name>": [ranks…]}. Empty if nodes name no communicators.
   std::string groups;
   /// The number of ranks that execute the trace, for workloads of SimAI and AICB that do not state
-  /// it. 0: unknown.
+  /// this number. 0: unknown.
   std::int64_t ranks = 0;
 };
 

@@ -46,7 +46,7 @@ std::shared_ptr<const Cluster> cluster_from(const proto::Cluster& message, Field
                                             const std::string& path, const Library& library,
                                             std::vector<Library::File>& files);
 
-/// Adds a file that a scenario names to `files`, unless `files` already contains it.
+/// Adds `file`, which a scenario names, to `files`, unless `files` already contains this file.
 void remember(const Library::File& file, std::vector<Library::File>& files);
 
 /// Reports that no `what` (such as "machine") has this name. If `known` has a similar name,

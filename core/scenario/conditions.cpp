@@ -90,7 +90,7 @@ std::vector<std::string> describe(const Conditions& conditions,
   }
   for (const GoneWorker& g : conditions.gone)
     texts.push_back(g.from == Time()
-                        ? fmt::format("worker {} never comes", g.worker)
+                        ? fmt::format("worker {} never starts", g.worker)
                         : fmt::format("worker {} is lost at {}", g.worker, show(g.from)));
   for (const LateHost& late : conditions.late) {
     const std::string device =

@@ -300,7 +300,8 @@ class ConditionsReader {
     const auto needless = [&](const char* field, const char* kind) {
       if (fields_.has(message, field))
         fields_.complain_at(message, field, ProblemCode::kUnused,
-                            "compute_noise: {} is of {} noise", field, kind);
+                            "compute_noise: {} applies only to {} noise; remove {}", field, kind,
+                            field);
     };
     switch (message.distribution()) {
       case proto::Noise::PARETO: {

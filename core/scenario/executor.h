@@ -28,8 +28,8 @@ struct RunControl {
   const std::atomic<bool>* cancel = nullptr;
   /// Called from time to time with the fraction of the run that is done (0 … 1).
   std::function<void(double)> progress;
-  /// The virtual time at which a simulation stops, as if it were cancelled then. The sink may
-  /// change `until` during the run. Real runs ignore `until`.
+  /// The virtual time at which a simulation stops, as if it were cancelled at this time. The sink
+  /// may change `until` during the run. Real runs ignore `until`.
   Time until = kNever;
 };
 

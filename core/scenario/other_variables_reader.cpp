@@ -105,7 +105,7 @@ std::vector<OnReadVariable> on_read_from(const proto::Workload& workload, Fields
         break;
       default:
         fields.complain_at(v, "aggregation", ProblemCode::kMissing,
-                           "{}: say aggregation: SUM, MEAN or ONLY_FIRST_REPLICA", what);
+                           "{}: set aggregation to SUM, MEAN or ONLY_FIRST_REPLICA", what);
     }
     const std::int64_t count = fields.integer(v, "count", what, 1, kMax).value_or(1);
     if (static_cast<std::int64_t>(variables.size()) + count > kMax) {

@@ -297,9 +297,10 @@ class StrategyReader {
     if (!message_.has_compression()) return;
     const proto::Compression& c = message_.compression();
     if (!c.has_type() || (c.type() != proto::FLOAT16 && c.type() != proto::BFLOAT16)) {
-      return fields_.complain_at(
-          c, "type", c.has_type() ? ProblemCode::kInvalid : ProblemCode::kMissing,
-          "compression: type must be FLOAT16 or BFLOAT16{}", c.has_type() ? "" : "; say which");
+      return fields_.complain_at(c, "type",
+                                 c.has_type() ? ProblemCode::kInvalid : ProblemCode::kMissing,
+                                 "compression: type must be FLOAT16 or BFLOAT16{}",
+                                 c.has_type() ? "" : " (it is not set)");
     }
     if (message_.has_agg_small_grads_max_bytes() && c.of() == proto::Compression::GRADIENTS) {
       fields_.complain_at(message_, "agg_small_grads_max_bytes", ProblemCode::kConflict,

@@ -41,8 +41,8 @@ bool has_root(CollectiveKind kind);
 /// True if the collective divides its buffer into one block per rank. The number of elements must
 /// then be a multiple of the number of ranks.
 bool has_blocks(CollectiveKind kind);
-/// True if the collective can be in place: the inputs are then in the output buffer. False for
-/// all_to_all and sendrecv, because outputs would overwrite inputs that are not sent yet.
+/// True if the collective can be in place, that is, if the inputs may be in the output buffer.
+/// False for all_to_all and sendrecv, because outputs would overwrite inputs that are not sent yet.
 bool can_be_in_place(CollectiveKind kind);
 /// True if the collective acts as a barrier: no rank can finish before every rank has begun.
 bool synchronises(CollectiveKind kind);

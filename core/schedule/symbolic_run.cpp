@@ -196,8 +196,9 @@ void SymbolicRun::perform(std::size_t number, const Step& step, std::optional<st
       return write(number, step.target, *unsent_content);
     case StepKind::kCopy:
       if (step.source.count != step.target.count)
-        return complain(ViolationKind::kLength, number, {}, "copies {} elements to {}",
-                        step.source.count, step.target.count);
+        return complain(ViolationKind::kLength, number, {},
+                        "copies {} elements to a range of {} elements", step.source.count,
+                        step.target.count);
       return write(number, step.target, read(number, rank, step.source));
     case StepKind::kReduce: return reduce(number, step);
     case StepKind::kScale:
@@ -241,7 +242,7 @@ void SymbolicRun::reduce(std::size_t number, const Step& step) {
 void SymbolicRun::switch_reduce(std::size_t number, const Step& step) {
   Content sum;
   if (step.source.count != step.target.count)
-    return complain(ViolationKind::kLength, number, {}, "sums {} elements into {}",
+    return complain(ViolationKind::kLength, number, {}, "adds up {} elements, but stores {}",
                     step.source.count, step.target.count);
   for (std::int32_t i = 0; i < step.group.count; ++i) {
     const Rank rank = step.group.at(i);

@@ -45,9 +45,9 @@ class ExchangeWriter {
     for (const std::string& remark : options.remarks) text_ += "# " + remark + '\n';
     const int ranks = ranks_of(exchange_);
     text_ += fmt::format(
-        "algorithm {}\ncollective {}\nengine kernel\nchunks {}\nrequire ranks == {} \"it was "
-        "synthesized for {} "
-        "ranks\"\n\nlane exchange {{\n",
+        "algorithm {}\ncollective {}\nengine kernel\nchunks {}\n"
+        "require ranks == {} \"this algorithm was synthesized for {} ranks\"\n\n"
+        "lane exchange {{\n",
         options.name, to_string(kind_), exchange_.whole_buffers ? 1 : ranks, ranks, ranks);
     std::vector<Round> rounds = rounds_of(exchange_);
     if (scatters(exchange_, kind_)) {

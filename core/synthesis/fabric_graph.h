@@ -54,8 +54,8 @@ struct FabricGraph {
 
 /// Sets the capacities of all links from their bandwidths. Bandwidths are divided by their greatest
 /// common divisor. If the quotients would be too large for exact arithmetic, bandwidths are divided
-/// by a millionth of the largest bandwidth instead.
-/// REQUIRES: all bandwidths are above 0; there is one for each link.
+/// by a millionth of the largest bandwidth instead. REQUIRES: there is one bandwidth for each link;
+/// all bandwidths are above 0.
 void set_capacities(FabricGraph& graph, const std::vector<Bandwidth>& bandwidths);
 
 /// Returns the fabric without the routes whose narrowest link has less than `capacity`, and without

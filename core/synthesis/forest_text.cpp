@@ -116,10 +116,11 @@ class ForestWriter {
     text_ += fmt::format(
         "algorithm {}\ncollective {}\nengine kernel\nparameter pieces = {}\nchunks {}\n"
         "require pieces >= 1 \"pieces must be at least 1\"\n"
-        "require ranks == {} \"it was synthesized for {} ranks\"\n",
+        "require ranks == {} \"this algorithm was synthesized for {} ranks\"\n",
         options_.name, to_string(kind_), options_.pieces, chunks_, forest_.ranks, forest_.ranks);
     if (has_root(kind_))
-      text_ += fmt::format("require root == {0} \"it was synthesized for root {0}\"\n", root());
+      text_ += fmt::format("require root == {0} \"this algorithm was synthesized for root {0}\"\n",
+                           root());
   }
 
   [[nodiscard]] int root() const { return forest_.all.front().root; }

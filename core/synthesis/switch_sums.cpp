@@ -10,7 +10,7 @@ namespace {
 constexpr const char* kHead = R"(parameter pieces = {}
 chunks gpus * pieces * nodes
 require pieces >= 1 "pieces must be at least 1"
-require nodes == {} and gpus == {} "it was synthesized for another number of nodes or GPUs"
+require nodes == {} and gpus == {} "this algorithm is for another number of nodes or GPUs"
 
 let first = node * gpus
 let left = (node - 1) * gpus + gpu

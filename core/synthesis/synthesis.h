@@ -61,8 +61,8 @@ std::optional<BandwidthBound> bandwidth_bound(const FabricGraph& graph, const Ta
 /// multicast. Every rank and every node has to send and to receive every byte once. Between nodes,
 /// nothing reduces, so all N nodes together send at least 2 (N - 1) times the buffer. Returns
 /// nullopt if the switches do not reduce. Also returns nullopt for collectives other than the
-/// all-reduce: in the cuts of bandwidth_bound(), copies and sums of the same data count once, so
-/// bandwidth_bound() also holds with such switches.
+/// all-reduce. For these collectives, bandwidth_bound() is a lower bound even if switches reduce
+/// and multicast, because its cuts count copies and sums of the same data only once.
 std::optional<Time> bound_with_switches(const FabricGraph& graph, const Task& task);
 
 /// Finds candidates and calls `found` for each as soon as it is known. Candidates with few rounds

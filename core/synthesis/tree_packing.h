@@ -48,9 +48,9 @@ struct SpanningTree {
 /// Packs spanning trees into the graph. Each rank is the root of `trees` trees for each part that
 /// it contributes. `cost(a, b)` is the time of a message from rank a to rank b. A tree grows first
 /// over the link over which data reaches a new rank earliest. Returns nullopt if `go_on` returns
-/// false, or if Edmonds' condition does not hold.
-/// Cost: one maximum flow for each link of a tree, and one for some of the links without enough
-/// room. The number of different trees is at most about the number of ranks plus the number of
+/// false, or if Edmonds' condition does not hold. Cost: one maximum flow for each link that is
+/// added to a tree, and one for some of the links that are rejected because they have no room for
+/// the tree. The number of different trees is at most about the number of ranks plus the number of
 /// links.
 std::optional<std::vector<SpanningTree>> pack_trees(const RankGraph& graph,
                                                     const Contributions& contributions,

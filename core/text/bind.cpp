@@ -307,7 +307,7 @@ class Binder {
     constexpr double kMax = std::min(9.0e15, static_cast<double>(std::numeric_limits<T>::max()));
     if (*number < (std::is_signed_v<T> ? -kMax : 0) || *number > kMax) {
       complain({*number < 0 ? ProblemCode::kTooSmall : ProblemCode::kTooLarge, name_of(field)},
-               value.at, "{}: {} does not fit", field.name(), value.text);
+               value.at, "{}: {} is out of range", field.name(), value.text);
       return std::nullopt;
     }
     if (*number == std::floor(*number)) return static_cast<T>(*number);

@@ -7,17 +7,17 @@
 // gradients. Two operations (a multiplication and an addition) use at most one weight, so a layer
 // with few operations reads only a part of its weights.
 //
-// Activations follow from the operations and the shapes of the variables. A product with a matrix
-// of a x b weights reads a and writes b elements (or vice versa in the backward pass) for each use
-// of the matrix, and has 2ab operations. A convolution with k weights per pair of channels has 2kab
-// operations for each output position, and reads at least a elements of new input for it. n
-// operations with w weights therefore move at least (a + b) · n / (2w) elements, in the product of
-// the forward pass and in both products of the backward pass.
+// The bytes of activations follow from the operations and the shapes of the variables. A product
+// with a matrix of a x b weights reads a and writes b elements (or vice versa in the backward pass)
+// for each use of the matrix, and each use has 2ab operations. A convolution with k weights per
+// pair of channels has 2kab operations for each output position, and reads at least a elements of
+// new input for this position. n operations with w weights therefore move at least (a + b) · n /
+// (2w) elements, in the product of the forward pass and in both products of the backward pass.
 //
 // A layer with vectors and without matrices is a normalization, which has at most 5 operations for
 // each element in the forward pass and 10 in the backward pass (docs/formats.md). The forward pass
-// reads its input and writes its output. The backward pass reads the input and the gradient of the
-// output, and writes the gradient of the input.
+// of a normalization reads the input and writes the output. The backward pass reads the input and
+// the gradient of the output, and writes the gradient of the input.
 //
 // A normalization directly after a convolution is a batch normalization. Its forward pass reads the
 // input twice, for the statistics and for the result, and writes the result (3 passes over the

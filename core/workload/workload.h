@@ -31,8 +31,8 @@ struct BackwardSegment {
   std::vector<int> variables;  ///< indices into Workload::gradients
 };
 
-/// A variable may have separate values on the replicas, which are aggregated when it is read
-/// (tf.VariableAggregation). The enum selects how these values are aggregated.
+/// A variable may have separate values on the replicas, which are aggregated when the variable is
+/// read (tf.VariableAggregation). The enum selects how these values are aggregated.
 enum class OnReadAggregation : std::uint8_t { kSum, kMean, kOnlyFirstReplica };
 
 /// A variable with separate values on the replicas, which are aggregated when a checkpoint is

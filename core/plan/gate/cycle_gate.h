@@ -35,8 +35,8 @@ class CycleGate final : public Gate {
     Time cycle;
     /// The time that the processes need to agree in a cycle without ready items. If `idle` is set,
     /// the executor (the simulator or a real run) skips cycles without ready items. When the next
-    /// item becomes ready, the gate adds the time of the skipped cycles. If `idle` is nullopt, the
-    /// executor runs all cycles.
+    /// item becomes ready, the gate delays its next round by the time of the skipped cycles. If
+    /// `idle` is nullopt, the executor runs all cycles.
     std::optional<Time> idle;
   };
 

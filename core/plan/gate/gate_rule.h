@@ -16,8 +16,8 @@ struct GateRounds {
   /// The cycle time, if the run uses another time scale than the rule; nullopt: the cycle time of
   /// the rule.
   std::optional<Time> cycle = std::nullopt;
-  /// True if the executor skips rounds without ready items. The gate adds GateRule::agreement() to
-  /// its time for each skipped round.
+  /// True if the executor skips rounds without ready items. The gate assumes that each skipped
+  /// round takes the cycle time or GateRule::agreement(), whichever is longer.
   bool skip_idle = false;
 };
 
