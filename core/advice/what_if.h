@@ -28,10 +28,10 @@ struct WhatIfs {
                                    ///< reason
 };
 /// Returns variations of a scenario that might be faster. A variation changes one thing: a
-/// parameter of the cluster is twice as good, computation is twice as fast, the strategy has
-/// another launch mode (serial or concurrent), staging, update or compression, or there is no host
-/// overhead or no interference. Some variations may be invalid scenarios. `summary` is the summary
-/// of a run of the scenario.
+/// parameter of the cluster is twice as good; computation is twice as fast; the strategy has
+/// another launch mode (serial or concurrent), staging, update or compression; there is no host
+/// overhead; or there is no interference. Some variations may be invalid scenarios. `summary` is
+/// the summary of a run of the scenario.
 /// ERRORS: a file that the scenario names cannot be read.
 Expected<WhatIfs> what_ifs(const Scenario& scenario, const Summary& summary,
                            const Library& library);

@@ -13,10 +13,10 @@ namespace tutti::core {
 /// In hop i (0 … log2 n - 1), two ranks whose numbers differ in bit i exchange halves of the
 /// segment that both hold at that time. The rank whose bit i is 0 keeps and reduces the first half,
 /// which is the longer one if the length is odd; the other rank keeps the second half. Then the
-/// hops are executed again in reverse order, and the partners exchange their results. The largest
-/// messages are those of the first hop, which go to the nearest rank. If there are fewer elements
-/// than ranks, some halves are empty. Ranks also send the empty halves, so that they stay
-/// synchronised.
+/// hops are executed again in reverse order, and the partners exchange their results. The first hop
+/// has the largest messages; in the first hop, the numbers of partners differ by 1. If there are
+/// fewer elements than ranks, some halves are empty. Ranks also send the empty halves, so that they
+/// stay synchronised.
 ///
 /// Time with one port per rank: Σ over hops of 2(α + ⌈c·β⌉) + ⌈c·γ⌉, where c is ⌈elements / 2⌉ in
 /// the first hop and ⌈c / 2⌉ in each following hop.

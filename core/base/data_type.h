@@ -8,7 +8,8 @@
 
 namespace tutti::core {
 
-/// The type of a tensor's elements. The values equal those of the enum in core/proto/machine.proto.
+/// The type of a tensor's elements. The values equal those of the enum `DataType` in
+/// core/proto/machine.proto.
 enum class DataType {
   kFloat32 = 1,
   kFloat64 = 2,

@@ -41,9 +41,9 @@ struct Outliers {
 ///
 /// Routes between devices are compared with each other if their links have the same stated
 /// parameters. Only messages with the same length and the same kind of step are compared. Each
-/// route has two results: its time per byte and its time per message, each divided by that of
-/// similar routes (relative_slowdown.h). A route is slow if one of these ratios is at least 1.25,
-/// and fast if one is at most 1/1.25.
+/// route has two results (relative_slowdown.h): its time per byte, divided by the time per byte of
+/// similar routes, and its time per message, divided by the time per message of similar routes. A
+/// route is slow if one of these ratios is at least 1.25, and fast if one is at most 1/1.25.
 ///
 /// Two kinds of messages are ignored. Forwarded messages are limited by the slowest link that their
 /// data has crossed before (message_times.h). Messages that shared a link with other messages do

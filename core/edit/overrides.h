@@ -37,12 +37,12 @@ const FieldType* field_type(const FieldPath& path);
 Expected<Scenario> read_scenario(const std::string& text, const std::string& path,
                                  const Library& library, const std::vector<Override>& overrides);
 
-/// Returns overrides that set the number of workers in the scenario `text` to the number of
-/// TF_CONFIG's chief and workers and, if TF_CONFIG has job ps, the number of servers to the number
-/// of this job's tasks. The number of workers (or of servers) is not overridden if the scenario has
-/// several groups of workers (or of servers), or if its cluster is in a separate file.
-/// check_workers() then compares the numbers of workers. REQUIRES: `cluster` has a chief or
-/// workers.
+/// Returns overrides for the scenario `text`. The number of workers becomes the number of tasks
+/// that TF_CONFIG lists for the jobs chief and worker. If TF_CONFIG has the job ps, the number of
+/// servers becomes the number of this job's tasks. The number of workers (or of servers) is not
+/// overridden if the scenario has several groups of workers (or of servers), or if its cluster is
+/// in a separate file. check_workers() then compares the numbers of workers. REQUIRES: `cluster`
+/// has a chief or workers.
 std::vector<Override> workers_of(const ClusterSpec& cluster, const std::string& text);
 /// Returns the override that sets the number of workers (without servers) in the scenario `text`;
 /// empty if the scenario has several groups of workers, or if its cluster is in a separate file.

@@ -25,8 +25,8 @@ using FieldPath = std::vector<PathStep>;
 /// Formats a path: "cluster.workers[1].count".
 std::string to_string(const FieldPath& path);
 
-/// A scenario's text (Protocol Buffers text format or JSON) as it was written. For each field of
-/// the schema that is written in the text, this class returns its position and value.
+/// A scenario's text (Protocol Buffers text format or JSON) as it was written. The class finds the
+/// position and the value of each field of the schema that is written in the text.
 class ScenarioText {
  public:
   /// Cost: parses the text once.

@@ -12,8 +12,8 @@
 
 namespace tutti::core {
 
-/// The result of a point of a sweep: the times of the simulated scenario, or the reason why it
-/// could not be simulated.
+/// The result of a point of a sweep: the times of the simulated scenario, or the reason why this
+/// scenario could not be simulated.
 struct Outcome {
   enum class Status {
     kDone = 0,

@@ -45,8 +45,8 @@ class StrategySelection {
   StrategySelection(const BaseOfAlternatives& base, const Library& library);
 
   /// Adds to `row` the fields strategy.collective and strategy.out_of_place as the scenario's
-  /// algorithm file determines them, unless the scenario sets these fields. Without them, another
-  /// algorithm might execute another collective. REQUIRES: has_file().
+  /// algorithm file determines them, unless the scenario sets these fields. Without these fields,
+  /// another algorithm might execute another collective. REQUIRES: has_file().
   void keep_collective(StrategySettings& row) const;
   /// True if the scenario's algorithm comes from a file.
   [[nodiscard]] bool has_file() const {

@@ -24,8 +24,8 @@ struct SweepInfo {
   std::vector<Axis> axes;
 };
 
-/// Returns a description of the first difference between two sweeps, apart from their fields and
-/// values: the version of Tutti, the scenario, or the --set options; nullopt if there is none.
+/// Compares the versions of Tutti, the scenarios and the --set options of two sweeps, but not their
+/// fields and values. Returns a description of the first difference; nullopt if there is none.
 std::optional<std::string> difference_of_scenarios(const SweepInfo& a, const SweepInfo& b);
 
 /// The results of a sweep in an SQLite file, with a row for every completed point (docs/formats.md

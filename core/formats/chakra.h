@@ -80,7 +80,8 @@ struct ChakraMetadata {
   std::map<std::string, std::string> attributes;  ///< text attributes, truncated to 256 bytes
   /// True if control dependencies may connect an operator with an operator that it calls, as in
   /// traces of PyTorch. A binary trace is assumed to come from PyTorch if it has the attribute
-  /// `pid`; a trace in the JSON form, if one of its nodes has control dependencies.
+  /// `pid`. A trace in the JSON form is assumed to come from PyTorch if one of its nodes has
+  /// control dependencies.
   bool has_call_stack = false;
 };
 

@@ -1,8 +1,8 @@
 #pragma once
 
-// GOAL schedules: for each rank of a parallel program, its sends, receives and computations, and
-// the dependencies between them. LogGOPSim and ATLAHS read and write GOAL, as text and in a binary
-// form.
+// A GOAL schedule lists, for each rank of a parallel program, the sends, receives and computations,
+// and the dependencies between them. LogGOPSim and ATLAHS read and write GOAL, as text and in a
+// binary form.
 // SOURCE: spcl/LogGOPSim txt2bin.re and Goal.hpp; spcl/atlahs sim/htsim-backend/sim/lgs/Goal.hpp.
 
 #include <cstdint>
@@ -74,9 +74,9 @@ class GoalTextWriter {
   std::ostream& out_;
 };
 
-/// The header of a schedule's binary form, which precedes the ranks and contains their sizes.
-/// The sizes must be known before the first rank is written, so each rank is serialized twice. Only
-/// one rank is in memory at a time:
+/// The header of a schedule in binary form. The header precedes the data of the ranks, and contains
+/// the size of each rank's data. The sizes must be known before the first rank is written, so each
+/// rank is serialized twice. Only one rank is in memory at a time:
 ///
 ///     GoalBinaryHeader header;
 ///     for each rank: header.add(rank, goal_binary(rank).size());

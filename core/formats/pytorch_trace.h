@@ -22,10 +22,11 @@ namespace tutti::core {
 struct PytorchGroup {
   std::string name, description;
   std::int64_t size = -1;
-  /// If empty: the ranks follow from `first_rank` and `stride` if stride > 0; otherwise they are
-  /// 0 to `size` - 1.
+  /// The ranks of the group. If this list is empty and `stride` is positive, the ranks follow from
+  /// `first_rank` and `stride`. If this list is empty and `stride` is not positive, the ranks are 0
+  /// to `size` - 1.
   std::vector<std::int64_t> ranks;
-  /// If stride > 0, the ranks are first_rank, first_rank + stride, …: `size` ranks in total.
+  /// If `stride` is positive, the group has the `size` ranks first_rank, first_rank + stride, ….
   std::int64_t first_rank = -1, stride = -1;
 
   [[nodiscard]] bool has_ranks() const { return !ranks.empty() || stride > 0; }

@@ -54,7 +54,7 @@ const std::vector<FrameworkKind>& framework_kinds();
 /// other thread reads a scenario at the same time. REQUIRES: no framework has the same name.
 void register_framework(FrameworkKind kind);
 
-/// Returns the message types of all frameworks that register a schema; they are an argument of
+/// Returns the message types of all frameworks that register a schema. The result is an argument of
 /// bind().
 GuestMessages framework_messages();
 

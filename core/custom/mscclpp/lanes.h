@@ -71,9 +71,9 @@ struct PlanStep {
 using PlanSteps = std::vector<std::vector<std::vector<PlanStep>>>;
 
 /// Joins instructions into steps and numbers the lanes and steps. The receive of a message and the
-/// wait for this receive become one step. A receive also becomes one step with the copy, addition
-/// or send of the received data that directly follows it. The result is indexed by rank, then by
-/// lane, then by step.
+/// wait for this receive become one step. If a copy, addition or send of the received data directly
+/// follows a receive, both also become one step. The result is indexed by rank, then by lane, then
+/// by step.
 PlanSteps steps_of(PlanLanes lanes, Rank ranks);
 
 }  // namespace tutti::core::custom

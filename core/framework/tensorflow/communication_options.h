@@ -42,8 +42,8 @@ CommunicationOptions merge(const CommunicationOptions& strategy,
 std::optional<Time> timer(const CommunicationOptions& options);
 
 /// Returns the implementation hint that TensorFlow passes to its runtime for `gradients` gradients
-/// that are reduced together. For a single gradient, TensorFlow replaces NCCL by AUTO, because it
-/// cannot order the launch of this gradient's collective relative to other launches.
+/// that are reduced together. For a single gradient, TensorFlow replaces NCCL by AUTO, because
+/// TensorFlow cannot order the launch of this gradient's collective relative to other launches.
 /// SOURCE: tensorflow/python/distribute/cross_device_ops.py (2.1 to 2.4).
 Implementation hint_for_batch(Implementation implementation, std::int64_t gradients);
 
