@@ -41,13 +41,13 @@ class FormView : public QTreeView {
  public:
   FormView(FormModel& model, const core::Library& library);
 
-  /// Shows only fields whose names contain all words of the text, with the messages around them and
-  /// the fields inside them. An empty text shows all fields. Returns the number of fields whose own
-  /// names match.
+  /// Shows only the fields whose names contain all words of the text, the messages that contain
+  /// these fields, and the fields inside these fields. An empty text shows all fields. Returns the
+  /// number of fields whose own names match.
   int filter(const QString& text);
-  /// Makes the first field whose name matches the filter the current one.
+  /// Moves the keyboard cursor of the form to the first field whose name matches the filter.
   void go_to_first_match();
-  /// Takes over the value that is being typed into a field, if there is one.
+  /// If the user is typing a value into a field, completes this edit with the value typed so far.
   void finish_edit();
 
  signals:

@@ -62,7 +62,8 @@ class ScenarioEditor : public QWidget {
   /// Saves the text. Asks for a path if the text has no file yet, or is one of Tutti's examples.
   /// Returns false if the text was not saved; the user has already seen the reason.
   bool save();
-  /// Takes over the value that is being typed into a field of the form, if there is one.
+  /// If the user is typing a value into a field of the form, completes this edit with the value
+  /// typed so far.
   void finish_edit();
   bool save_as();
   bool save_to(const QString& path);

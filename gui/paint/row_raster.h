@@ -62,9 +62,9 @@ class RowRaster {
     SpanRow::Index span = 0;
     std::size_t from = 0, to = 0;
   };
-  /// Returns, from left to right, the spans in the last call of columns_of() that are wide enough
-  /// for a border. A span with a border is alone in at least kEdge - 1 pixel columns. (The span may
-  /// share its first column with the previous span.)
+  /// Returns, from left to right, the spans that are wide enough for a border, for the row of the
+  /// last call of columns_of(). A span with a border is alone in at least kEdge - 1 pixel columns.
+  /// (The span may share its first column with the previous span.)
   [[nodiscard]] const std::vector<Alone>& alone() const { return alone_; }
   /// The minimum width in pixels of a span with a border. The border keeps adjacent spans of one
   /// kind from looking like one span. Only spans with a border can have labels of their own.

@@ -24,8 +24,8 @@ struct RowTexts {
 /// The width in logical pixels below which a span has no text.
 constexpr int kNarrowText = 28;
 
-/// Returns the spans with texts in the row for which `raster` has computed the columns last.
-/// `scale`: the number of the raster's pixels per logical pixel.
+/// Returns the spans that are wide enough for a text, for the row of the last call of
+/// raster.columns_of(). `scale`: the number of the raster's pixels per logical pixel.
 RowTexts texts_of(const RowRaster& raster, double scale);
 
 /// Returns true if spans of this kind take more than two thirds of the time that spans cover in the

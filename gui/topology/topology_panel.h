@@ -52,7 +52,7 @@ class TopologyPanel : public QWidget, public Overlay {
 
  private:
   [[nodiscard]] std::shared_ptr<const Trace> own_trace() const;
-  /// Returns the time cursor's time, converted to a time of the run of the timeline that the panel
+  /// Converts the position of the time cursor on the time axis to a time of the run that the panel
   /// shows.
   [[nodiscard]] core::Time own_moment() const;
   void fill_sides();

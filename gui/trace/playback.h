@@ -16,7 +16,7 @@ class Playback {
   /// The real time, in milliseconds, that playing the visible range takes at normal speed (speed
   /// exponent 0).
   static constexpr std::int64_t kMillisecondsForRange = 20'000;
-  /// The limits of the speed, which is an exponent of two.
+  /// The limits of the speed exponent e. At exponent e, the speed is 2^e times the normal speed.
   static constexpr int kSlowest = -5, kFastest = 5;
 
   [[nodiscard]] core::Time moment() const { return moment_; }

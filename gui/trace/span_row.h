@@ -52,8 +52,8 @@ class SpanRow {
   [[nodiscard]] std::int32_t pack(Index i) const {
     return static_cast<std::int32_t>(std::max<std::int64_t>(-1, columns_->packs[i]));
   }
-  /// Returns the index of the layer at which a part of the backward pass ends; -1 if the span is
-  /// not a part of the backward pass.
+  /// If the span is a part of the backward pass, returns the index of the layer at which this part
+  /// ends; otherwise -1.
   [[nodiscard]] std::int32_t layer(Index i) const {
     return static_cast<std::int32_t>(std::max<std::int64_t>(-1, kFirstLayer - columns_->packs[i]));
   }
@@ -62,7 +62,8 @@ class SpanRow {
   [[nodiscard]] const std::vector<std::pair<int, core::Time>>& kind_times() const {
     return columns_->kind_times;
   }
-  /// Returns true if some spans wait for a visible part of their duration.
+  /// Returns true if some span waits for so much of its duration that the wait is visible in a
+  /// picture.
   [[nodiscard]] bool has_waits() const { return columns_->has_waits; }
 
   /// Returns the part of the time [from, to) that spans cover.

@@ -31,8 +31,8 @@ struct KindStatistics {
 };
 
 struct RangeStatistics {
-  /// The entries are ordered by total time, largest first. Entries of the same kind are adjacent,
-  /// also if they are from different sides or devices.
+  /// Entries of the same kind are adjacent, even if they are from different sides or devices. The
+  /// kinds are ordered by the largest total time of one of their entries, in descending order.
   std::vector<KindStatistics> kinds;
   double busy = 0;  ///< the time that spans cover, divided by the length of the range times `rows`
   std::int64_t rows = 0;  ///< number of rows that were counted

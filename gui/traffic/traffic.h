@@ -21,10 +21,10 @@ namespace tutti::gui {
 class Exchanges;
 
 /// All messages of a timeline, and the progress of each lane at any time. Timelines without lanes
-/// (--record packs) have no messages. Messages are computed from the steps when they are needed.
-/// Memory, in addition to the trace: about 1 byte per schedule step if the steps of a lane are
-/// similar (equal sizes, one sender), otherwise more (lane_steps.h); and 17 bytes for each of at
-/// most kMaxValues values of a counter.
+/// (--record packs) have no messages. Messages are not stored, but computed from the schedule steps
+/// on demand. Memory, in addition to the trace: about 1 byte per schedule step if the steps of a
+/// lane are similar (equal sizes, one sender), otherwise more (lane_steps.h); and 17 bytes for each
+/// of at most kMaxValues values of a counter.
 class Traffic {
  public:
   struct Device {
@@ -82,8 +82,9 @@ class Traffic {
   /// Returns the counters of the whole run; see kMaxValues.
   [[nodiscard]] const Counters& counters() const { return *counters_; }
   /// Returns counters that are valid in the range. If the range is short enough, the counters
-  /// contain each of its changes; otherwise, they are the counters of the whole run. May be called
-  /// from any thread. Cost: up to 50 ms; nothing if the last range contained this one.
+  /// contain every change in the range; otherwise, they are the counters of the whole run. May be
+  /// called from any thread. Cost: up to 50 ms; nothing if the range of the previous call contained
+  /// this range.
   [[nodiscard]] std::shared_ptr<const Counters> counters_in(const TimeRange& range) const;
 
   /// Returns the memory in use in addition to the trace, in bytes.
@@ -97,8 +98,8 @@ class Traffic {
     /// earliest[0] has the minimum of `sent` over each 16 steps of the lane that receive messages.
     /// earliest[1] has the minimum of each 16 entries of earliest[0], and so on.
     std::vector<std::vector<core::Time>> earliest{};
-    /// The longest time by which a message's `taken` is later than the end of its receiving step,
-    /// which only differs from 0 if clocks differ.
+    /// The maximum of a message's `taken` minus the end of its receiving step, over all messages of
+    /// the lane. Differs from 0 only if the clocks of sender and receiver differ.
     core::Time late{};
   };
   using DeviceLane = std::pair<std::int32_t, core::Lane>;

@@ -15,8 +15,8 @@ namespace tutti::gui {
 enum class MatrixQuantity { kBytes, kTime, kRate };
 
 /// A communication matrix as a picture: one row for each sender, one column for each receiver. The
-/// colour of a cell is its value; a scale next to the matrix shows the colours of the values. The
-/// mouse and the arrow keys choose a cell; a click or Enter picks it.
+/// colour of a cell shows the cell's value; a scale next to the matrix shows which colour stands
+/// for which value. The mouse and the arrow keys choose a cell; a click or Enter picks it.
 class CommunicationView : public QWidget {
   Q_OBJECT
 

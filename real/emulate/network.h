@@ -107,7 +107,7 @@ class EmulatedNetwork : public Transport, private Receiver {
   Clock::time_point opened_;  ///< the earliest time that a stamp may contain
   Clock::duration
       furthest_;  ///< the maximum difference between a stamp's time and the current time
-  /// For each resource, such as a link, the time at which the resource is free.
+  /// For each resource, such as a link, the time at which the resource becomes free.
   std::vector<Clock::time_point> free_;
   /// The messages that each channel is sending. When the interpreter sends a piece, the piece
   /// belongs to the last message of its channel.
