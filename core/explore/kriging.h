@@ -22,7 +22,7 @@ class Kriging {
 
   /// Fits the length scale of each axis (l_a) and the noise by maximum likelihood. The parameters
   /// are optimized one after the other; for each of them, all values of a grid are tried. REQUIRES:
-  /// at least 2 points. Cost: some hundred Cholesky factorizations.
+  /// at least 2 points. Cost: a few hundred Cholesky factorizations.
   void fit(const std::vector<Point>& places, const std::vector<double>& values);
   /// Adds a point without fitting the parameters again. REQUIRES: fit() was called.
   void add(const Point& place, double value);

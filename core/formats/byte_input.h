@@ -33,9 +33,9 @@ std::unique_ptr<ByteInput> byte_input_of(std::string_view bytes, const std::stri
 /// ERRORS: those of the input; the input has more than `most` bytes.
 Expected<std::string> all_bytes(ByteInput& input, std::size_t most, const std::string& name);
 
-/// Returns the first `most` bytes of a file, inflated if the file is compressed. The first bytes
-/// are used to recognise the file's format. ERRORS: as for open_byte_input(); the path is a pipe or
-/// a device, whose bytes cannot be read a second time.
+/// Returns the first `most` bytes of a file's content; the content of a compressed file is
+/// inflated. The first bytes are used to recognise the file's format. ERRORS: as for
+/// open_byte_input(); the path is a pipe or a device, whose bytes cannot be read a second time.
 Expected<std::string> first_bytes(const std::string& path, std::size_t most);
 
 }  // namespace tutti::core

@@ -1,9 +1,10 @@
 #pragma once
 
-// Profiles of TensorFlow and JAX (tf.profiler, jax.profiler): files <host>.xplane.pb with one
-// binary Protocol Buffers message XSpace for each host, which has a plane for each GPU and one for
-// the CPU. SOURCE: tensorflow/tensorflow tensorflow/core/profiler/protobuf/xplane.proto;
-// openxla/xla xla/service/hlo.proto, xla/xla_data.proto (field numbers).
+// Profiles of TensorFlow and JAX (tf.profiler, jax.profiler): for each host, a file
+// <host>.xplane.pb with one binary Protocol Buffers message XSpace. An XSpace has a plane for each
+// GPU and one for the CPU. SOURCE: tensorflow/tensorflow
+// tensorflow/core/profiler/protobuf/xplane.proto; openxla/xla xla/service/hlo.proto,
+// xla/xla_data.proto (field numbers).
 
 #include <cstdint>
 #include <functional>
