@@ -74,7 +74,10 @@ def one_gpu(model, batch, throughput, update=False):
 
 
 def servers_2017():
-    """Each of the four GPUs of a host reads the servers' variables. Assumes one server per host."""
+    """Yields rows for parameter servers and Horovod. Assumes one server per host.
+
+    Each of the four GPUs of a host reads the servers' variables.
+    """
     cases = json.loads((ROOT / "tests/reference/published/servers_2017.json").read_text())["cases"]
     for case in cases:
         gpus = case["gpus"]
@@ -105,7 +108,7 @@ def distributed_replicated():
 
 
 def hkbu_nccl():
-    """NCCL over sockets on 10 and 100 GbE: one all-reduce after the backward pass."""
+    """Yields rows for NCCL over sockets on 10 and 100 GbE, with one all-reduce after the backward pass."""
     cases = json.loads((ROOT / "tests/reference/published/published.json").read_text())["cases"]
     case = next(c for c in cases if c["id"] == "hkbu_ddl_benchmarks_2020")
     for point in published.hkbu(case):
@@ -189,7 +192,7 @@ def pool(function, items, jobs):
 
 
 def fit(options):
-    """For each model, prints the rate that fits the other two best, and the errors of the model."""
+    """For each model, prints the rate that fits the two other models best, and the errors of this model."""
     steps = ddp_steps()
     rates = [0.40, 0.45, 0.50, 0.55, 0.60, 0.65, 0.70, 0.80, 0.90]
     table = {}

@@ -41,7 +41,11 @@ class Transformer:
 
 
 class Row:
-    """`published`: tokens per second and GPU. `memory_gb_per_s`: of the GPU, for the update."""
+    """A published throughput, and the training job for which it is predicted.
+
+    `published`: the throughput, in tokens per second and GPU. `memory_gb_per_s`: the memory
+    bandwidth of the GPU, which determines the time of the update.
+    """
 
     def __init__(self, name, model, machine, nodes, link, batch, micro, recompute, published, source, memory_gb_per_s):
         self.name, self.model, self.machine, self.nodes, self.link = name, model, machine, nodes, link
@@ -52,7 +56,11 @@ class Row:
         return 8 * self.nodes
 
     def update_ms(self):
-        """Adam on a shard: gradient, master weight and two moments in float32 (28 bytes), and the 16-bit weight."""
+        """Returns the time in which Adam updates the shard of a GPU.
+
+        For each parameter, Adam moves 30 bytes: gradient, master weight and two moments in float32
+        (28 bytes for reads and writes), and the 16-bit weight.
+        """
         return self.model.parameters() / self.gpus() * 30 / self.memory / 1e6
 
     def scenario(self):

@@ -43,7 +43,7 @@ def percent(share, digits=0):
 
 
 def errors(report):
-    """Returns the cells median, 90th percentile, bias, in band."""
+    """Returns four cells of the table: median error, 90th percentile, bias, and share in the bands."""
     return [percent(report["median_error"], 1), percent(report["p90_error"], 1),
             f"{100 * report['bias']:+.0f} %", percent(report["coverage"])]
 

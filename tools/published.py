@@ -91,7 +91,7 @@ def tf_batch(case, model):
 
 
 def tf_bench(case, machine):
-    """Tables of one machine, in which the first row is for one GPU."""
+    """Yields the points of tables of one machine, in which the first row is for one GPU."""
     first = case["rows"][0]
     for row in case["rows"][1:]:
         for column, model in enumerate(case["columns"][1:], 1):
@@ -103,7 +103,10 @@ def tf_bench(case, machine):
 
 
 def tf_bench_distributed(case):
-    """Tables of p2.8xlarge, with one server on each worker unless the table states fewer."""
+    """Yields the points of tables of p2.8xlarge.
+
+    Each worker has one server, unless the table states fewer servers.
+    """
     fewer = {"InceptionV3": 6, "ResNet-152": 4}
     first = case["rows"][0]
     for row in case["rows"][2:]:
@@ -133,7 +136,7 @@ def ddp_to_40(case):
 
 
 def lambda_fp32(case):
-    """Tables of ResNet-50, with separate batch sizes for one and for several GPUs."""
+    """Yields the points of tables of ResNet-50, whose batch size depends on the number of GPUs."""
     kinds = {"A100 80GB SXM4": "dgx-a100", "H100 80GB SXM5": "hgx-h100", "LambdaCloud V100 16GB": "dgx1-v100"}
     rows = {row[0]: row for row in case["rows"]}
     several = {"A100 80GB SXM4": [f"{n}x A100 80GB SXM4" for n in (2, 4, 8)],
@@ -154,10 +157,11 @@ MERGED_MIB = (1, 2, 4, 8, 16, 32, 64, 128)
 
 
 def hkbu(case):
-    """Tables of Horovod with one all-reduce per tensor, one after the backward pass, or MG-WFBP.
+    """Yields the points of tables of Horovod.
 
-    An all-reduce after the backward pass has at most 512 MiB. MG-WFBP's solver merges tensors for
-    each network, so the best of several pack sizes is used for it.
+    The tables have three strategies: one all-reduce per tensor, all-reduces of at most 512 MiB after
+    the backward pass, and MG-WFBP. The solver of MG-WFBP chooses which tensors to merge for each
+    network. The prediction of MG-WFBP is therefore the fastest of several pack sizes.
     """
     for row in case["rows"]:
         model, batch, network, method, single = row[:5]
@@ -290,9 +294,10 @@ def packings(points):
 
 
 def loss(group):
-    """Returns the loss of measured throughput by the setting that is predicted to be best.
+    """Returns the loss of throughput if the setting that is predicted to be best is used.
 
-    It is relative to the setting with the highest measured throughput.
+    The loss is the difference between the highest measured throughput and the measured throughput
+    of this setting, as a share of the highest one.
     """
     return 1 - max(group, key=lambda p: p.predicted).measured / max(p.measured for p in group)
 

@@ -89,9 +89,10 @@ def perf(
 ) -> Perf:
     """Returns a table in the form of nccl-tests, predicted or (with `backend="tcp"`) measured.
 
-    The table is for the cluster and algorithm of a scenario. With `cluster=` instead of a scenario,
-    it is for `nodes` machines of that name and the algorithms that NCCL chooses. Further options are
-    those of `tutti perf`.
+    With a scenario, the table has the times of the scenario's algorithm on the scenario's cluster.
+    With `cluster=` instead of a scenario, the table has the times of the algorithms that NCCL
+    chooses on a cluster of `nodes` machines of this kind. Further options are those of
+    `tutti perf`.
     """
     arguments, texts = _scenario(scenario)
     options.update(

@@ -147,7 +147,7 @@ class Place:
         self.text = text
 
     def piece(self, index: Number, of: Number) -> "Place":
-        """Returns piece `index` of `of` equal pieces of the range."""
+        """Divides the range into `of` equal pieces, and returns the piece with this index."""
         return Place(f"{self.text} piece {_text(index)} of {_text(of)}")
 
     def like(self, chunk: Number) -> "Place":
@@ -289,7 +289,7 @@ class Algorithm:
         to: Optional[Number] = None,
         to_lane: Optional[str] = None,
     ) -> None:
-        """Receives a message from `source`. With `to`, also forwards it."""
+        """Receives a message from `source`. With `to`, also forwards the message."""
         text = f"receive {place.text} from {_peer(source, lane)}"
         if to is not None:
             text += f" then send to {_peer(to, to_lane)}"
@@ -308,8 +308,8 @@ class Algorithm:
     ) -> None:
         """Receives a message from `source`, and adds it to `place`.
 
-        `with_`: adds it to that range instead, and stores the sum at `place`. `to`: also forwards
-        the sum; with `then="only send"`, the sum is not stored.
+        `with_`: adds the message to this range instead, and stores the sum at `place`. `to`: also
+        forwards the sum; with `then="only send"`, the sum is not stored.
         """
         text = f"reduce {place.text}"
         if with_ is not None:
@@ -334,7 +334,7 @@ class Algorithm:
         self._statement(f"mark {name}")
 
     def wait_for(self, mark: str, *numbers: Number) -> None:
-        """Lets the next step wait until another lane has passed the mark."""
+        """Lets the next step wait until another lane of the rank has passed the mark."""
         numbered = f"[{', '.join(_text(number) for number in numbers)}]" if numbers else ""
         self._statement(f"wait for {mark}{numbered}")
 

@@ -90,7 +90,7 @@ def words_of(options: Mapping[str, Any]) -> list[str]:
     for keyword, value in options.items():
         option = option_name(keyword)
         if option == "--format":
-            text = "format is not an option in Python, because every report is a dictionary; remove it"
+            text = "format is not an option in Python, because every report is a dictionary; remove format="
             raise RequestError([Problem(text, code="unknown-name", field=keyword)])
         if value is None or value is False:
             continue

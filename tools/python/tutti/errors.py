@@ -68,7 +68,7 @@ class RequestError(Error, ValueError):
 
 
 class FieldError(RequestError, AttributeError):
-    """A scenario has no such field."""
+    """The scenario has no field with the requested name."""
 
 
 class RunError(Error, RuntimeError):

@@ -109,7 +109,7 @@ class Elements:
         return (self[i] for i in range(len(self)))
 
     def _only(self, name: str) -> str:
-        """Returns the path of a field of the only element, as --set allows it without [0]."""
+        """Returns the path of a field of the only element; as in --set, [0] may be omitted."""
         length = len(self)
         if length > 1:
             raise AttributeError(f"{self._path} has {length} elements; use {self._path}[0].{name}")
@@ -146,7 +146,7 @@ def wrong_type(expected: str, value: Any) -> NoReturn:
 
 
 def kind_of(text: str, field: str) -> str:
-    """Returns the kind of a field, also of a new element of a repeated field."""
+    """Returns the kind of a field, or of a new element of a repeated field."""
     if field.endswith("]"):
         field = field[: field.rindex("[")]
     kind: str = _core.field_state(text, field)["kind"]

@@ -93,7 +93,8 @@ class Perf(Report):
     def to_pandas(self) -> "pandas.DataFrame":
         """Returns the rows as a data frame.
 
-        Columns of the table's two halves have the prefixes `out_of_place_` and `in_place_`.
+        The columns for out-of-place and in-place results have the prefixes `out_of_place_` and
+        `in_place_`.
         """
         import pandas
 
@@ -242,8 +243,8 @@ class Result:
     def view(self) -> "Window":
         """Opens the window with this timeline, and returns as soon as the window shows it.
 
-        The window deletes its copy of the timeline, and marks in it, when it closes. To keep them,
-        call `save(path)`, and open the file with `tutti view`.
+        When the window closes, it deletes its copy of the timeline and the marks that the user has
+        set. To keep timeline and marks, call `save(path)`, and open the file with `tutti view`.
         """
         from .window import open_window
 

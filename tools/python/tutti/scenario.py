@@ -58,8 +58,9 @@ def load(path: Path_) -> "Scenario":
 def parse(text: Union[str, Mapping[str, Any]], path: Path_ = "scenario.textproto") -> "Scenario":
     """Checks the text of a scenario (Protocol Buffers text format or JSON), or its fields.
 
-    Fields are nested dictionaries, as `scenario.to_dict()` returns them. `path`: the name of the
-    text in errors. File names in the text are relative to its folder. The file need not exist.
+    Returns the scenario. Fields are nested dictionaries, as `scenario.to_dict()` returns them.
+    `path`: the name of the text in errors. File names in the text are relative to the folder of
+    `path`. A file with the name `path` need not exist.
     """
     scenario = Scenario(text, path)
     scenario.check()
@@ -83,7 +84,7 @@ def _values_of(over: Mapping[str, Any]) -> list[str]:
 
 
 class RunFields(Fields):
-    """The message `run` of a scenario. Calling it executes the scenario."""
+    """The field `run` of a scenario. `scenario.run()` executes the scenario."""
 
     __slots__ = ()
 
@@ -159,7 +160,8 @@ class Scenario(Fields):
         """Writes the text to a file, which becomes its `path`.
 
         If `use()` has written the algorithm to a temporary file, the algorithm is written next to
-        the scenario, and the scenario names this file. Another file of this name is not replaced.
+        the scenario, and the scenario names this file. An existing file of this name with other
+        content is not replaced.
         """
         file = file_name(path, "the path of a scenario")
         self._keep_algorithm(Path(file).absolute().parent)
@@ -186,7 +188,7 @@ class Scenario(Fields):
         return Scenario(self._text, self._file, self._folder)
 
     def check(self) -> dict[str, Any]:
-        """Raises `tutti.RequestError` with all errors; if there are none, returns a few facts."""
+        """Raises `tutti.RequestError` with all errors, or returns facts about the scenario."""
         return _core.check_scenario(self._text, self._location(), data_folder())
 
     def _location(self) -> str:
@@ -291,9 +293,9 @@ class Scenario(Fields):
         """Predicts the training step.
 
         `timeline`: True stores every span of every device in the result (up to `max_spans`); a path
-        also writes the timeline to that file. Without it, the result has steps, packs, links and
-        the critical path. Further options are those of `tutti simulate`: `record`, `workers`,
-        `from_us`, `to_us`, `max_spans`, `interference`, `nccl`, `fold`, `remember`.
+        also writes the timeline to that file. Without `timeline`, the result has only steps, packs,
+        links and the critical path. Further options are those of `tutti simulate`: `record`,
+        `workers`, `from_us`, `to_us`, `max_spans`, `interference`, `nccl`, `fold`, `remember`.
         """
         if isinstance(network_model, str):
             network_model = network_model.lower()  # the field run.network_model has upper case

@@ -66,7 +66,7 @@ class Sweep:
         """Returns the settings of the fastest point; None if no point has a step time.
 
         If `run.seed` varies, these are the settings with the lowest median over all seeds, without
-        `run.seed`: the fastest point has the luckiest seed.
+        `run.seed`, because the fastest point only has the most favourable seed.
         """
         rows = self.over_seeds()
         return {field: value for field, value in rows[0].items() if field in self.fields} if rows else None
@@ -131,7 +131,7 @@ class Tuning(Report):
 
     @property
     def best_settings(self) -> Mapping[str, str]:
-        """The settings of the best point that was tried: the value by field; empty if there is none."""
+        """The values of the best settings that were tried, by field; empty if there are none."""
         return self.report.get("best_settings", {})
 
     @property
