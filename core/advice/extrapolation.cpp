@@ -149,8 +149,8 @@ std::optional<proto::Calibrated> calibrated_of(const Scenario& scenario,
   return std::nullopt;
 }
 
-/// Formats the numbers and the range of sizes of some packs: "0, 3 and 7 (128 MB)", "0 to 4 (4.0 kB
-/// to 9.1 kB)".
+/// Formats the numbers and the range of sizes of some packs: "packs 0, 3 and 7 of 128 MB", "packs 0
+/// to 4 of 4.00 KB to 9.10 KB".
 /// REQUIRES: not empty; in ascending order.
 std::string packs_in_words(const std::vector<std::size_t>& numbers, const Plan& plan) {
   constexpr std::size_t kMaxNamed = 6;
