@@ -124,7 +124,7 @@ struct Durations {
   std::vector<Row> rows;
 };
 
-/// A complete task graph, made by ProgramBuilder. Immutable. Memory: 56 bytes for each task and 4
+/// A complete task graph, made by ProgramBuilder. Immutable. Memory: 64 bytes for each task and 4
 /// for each edge, independent of the number of replicas that run it.
 struct Program {
   std::vector<Task> tasks;

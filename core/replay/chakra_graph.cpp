@@ -190,7 +190,7 @@ class ChakraGraph {
       if (node.task == problem.task) id = node.id;
     }
     return fail(ProblemCode::kConflict, file_,
-                "nodes depend on each other in a cycle, one of which is node {}", id);
+                "nodes depend on each other in a cycle, which includes node {}", id);
   }
 
   Expected<void> add(const ChakraNode& node) {

@@ -60,8 +60,8 @@ Expected<JoinCounts> join_lane_steps(const TimelineReader& a, const TimelineRead
                                      const Numbers& steps, const Numbers& packs,
                                      const TakePair& take);
 
-/// Joins the spans of computation, by (worker, device, training step, kind, pack, layer), and of
-/// packs in flight.
+/// Joins the spans of computation by (worker, device, training step, kind, pack, layer), and also
+/// joins the spans of packs in flight.
 Expected<void> join_other_spans(const TimelineReader& a, const TimelineReader& b,
                                 const Numbers& steps, const Numbers& packs, const TakePair& take);
 

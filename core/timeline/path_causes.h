@@ -19,8 +19,8 @@ struct PathCause {
 
 /// Returns the causes of the critical path's time, the largest first. Causes inside collectives
 /// have the names of named_parts(); all other causes have the names of span_name(). The sum of the
-/// times is the duration of the path. If a collective has no recorded parts, as in NCCL's cost
-/// model, its whole time counts as "pack in flight".
+/// times is the duration of the path. If a collective has no recorded parts, because NCCL's cost
+/// model predicted its time, its whole time counts as "pack in flight".
 std::vector<PathCause> causes_of(std::span<const PathPiece> path);
 
 }  // namespace tutti::core

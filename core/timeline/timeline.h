@@ -52,7 +52,7 @@ struct RunInfo {
     /// was not used.
     std::string nccl;
     /// The error band of the predicted time: in 8 of 10 measurements, the measured time divided by
-    /// the predicted time is between these values. 0 if not known.
+    /// the predicted time is between `band_low` and `band_high`. 0 if not known.
     double band_low = 0, band_high = 0;
     /// The link that limits the predicted time. The prediction was increased to the time that this
     /// link needs to transfer the bytes. Empty if the prediction was not increased.

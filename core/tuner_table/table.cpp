@@ -210,8 +210,8 @@ std::optional<Refusal> refuse_header(std::string_view line) {
   if (!line.starts_with(kOurs)) return std::nullopt;
   return Refusal{1, static_cast<int>(kOurs.size()) + 1,
                  "this is a table of format " + shown(line.substr(kOurs.size())) +
-                     ", but this plugin reads only format 1",
-                 "use the plugin of the Tutti release that wrote the table"};
+                     ", but this release of Tutti reads only format 1",
+                 "use the release of Tutti (or of its plugin) that wrote the table"};
 }
 
 /// Returns the text as one line for a comment. Truncates it, because NVIDIA's example plugin splits

@@ -73,10 +73,10 @@ class LayerTraffic {
     std::int64_t batch = 1;
     Precision precision = Precision::kFloat32;
     /// True if the channels are the last dimension of activations. nullopt: the default of the
-    /// framework, which the shapes of kernels show. PyTorch's tensors have the channels first.
-    /// TensorFlow changes the layout to NHWC if most convolutions are of 16 bits, and otherwise to
-    /// NCHW. SOURCE: tensorflow/core/grappler/optimizers/generic_layout_optimizer.cc,
-    /// kConvGPUFP16Threshold.
+    /// framework; the framework is recognized by the shapes of convolution kernels. PyTorch's
+    /// tensors have the channels first. TensorFlow changes the layout to NHWC if most convolutions
+    /// are of 16 bits, and otherwise to NCHW. SOURCE:
+    /// tensorflow/core/grappler/optimizers/generic_layout_optimizer.cc, kConvGPUFP16Threshold.
     std::optional<bool> channels_last;
   };
 

@@ -196,6 +196,16 @@ TEST_F(PlanTest, MergeScopeCountsConsecutiveUnits) {
       << "a run counts as one unit";
 }
 
+TEST_F(PlanTest, NotesThatTensorFlowMergesOnlyRingAndNccl) {
+  const char* const note = "plan.merges-like-tensorflow";
+  strategy_.all_reduce_merge_scope = 2;
+  strategy_.merging = Merging::kConcat;
+  EXPECT_FALSE(plan(gradients({1, 2, 3})).notes.has(note)) << "ring";
+  strategy_ = Strategy::for_algorithm(BaseAlgorithm::kXring);
+  strategy_.all_reduce_merge_scope = 2;
+  EXPECT_TRUE(plan(gradients({1, 2, 3})).notes.has(note));
+}
+
 TEST_F(PlanTest, MergingIsOffOrByConcatenation) {
   strategy_.bytes_per_pack = Bytes(0);
   strategy_.merging = Merging::kSeparate;
