@@ -104,7 +104,8 @@ Expected<void> CudaDevices::open_gpus() {
       gpu = std::make_unique<Gpu>();
       gpu->device = rank.device;
       if (!succeeded(api_.device_info(rank.device, &gpu->info), "querying the GPU", gpu.get()) ||
-          !succeeded(api_.make_stream(rank.device, 1, &gpu->copies), "making a stream", gpu.get()))
+          !succeeded(api_.make_stream(rank.device, 1, &gpu->copies), "creating a stream",
+                     gpu.get()))
         return failed();
     }
     gpu->ranks.push_back(rank.name);
@@ -114,8 +115,8 @@ Expected<void> CudaDevices::open_gpus() {
     for (const auto& [other, peer] : gpus_) {
       if (device == other) continue;
       int enabled = 0;
-      if (!succeeded(api_.enable_peer(device, other, &enabled), "reaching another GPU's memory",
-                     gpu.get()))
+      if (!succeeded(api_.enable_peer(device, other, &enabled),
+                     "enabling access to another GPU's memory", gpu.get()))
         return failed();
       if (!enabled)
         peer_notes_.push_back(fmt::format(
@@ -256,7 +257,7 @@ CudaDevices::Queue* CudaDevices::queue_of(core::Rank rank, core::Lane lane) {
   if (queue.stream) return &queue;
   queue.gpu = gpu_of(rank);
   TUTTI_CHECK(queue.gpu, "rank {} is not on a GPU", rank);
-  return succeeded(api_.make_stream(queue.gpu->device, 1, &queue.stream), "making a stream",
+  return succeeded(api_.make_stream(queue.gpu->device, 1, &queue.stream), "creating a stream",
                    queue.gpu)
              ? &queue
              : nullptr;
@@ -270,7 +271,8 @@ TuttiCudaEvent* CudaDevices::event_of(Gpu& gpu) {
     gpu.events.pop_back();
     return event;
   }
-  return succeeded(api_.make_event(gpu.device, &event), "making an event", &gpu) ? event : nullptr;
+  return succeeded(api_.make_event(gpu.device, &event), "creating an event", &gpu) ? event
+                                                                                   : nullptr;
 }
 
 bool CudaDevices::perform(const Work& work, Ticket ticket) {
@@ -355,7 +357,9 @@ Expected<void> CudaDevices::poll(WorkListener& listener) {
     Queue& queue = *active_[i];
     while (!queue.pending.empty()) {
       const int answer = api_.query(queue.pending.front().event);
-      if (answer == kTuttiCudaNotReady || !succeeded(answer, "working on a lane", queue.gpu)) break;
+      if (answer == kTuttiCudaNotReady ||
+          !succeeded(answer, "executing the work of a lane", queue.gpu))
+        break;
       queue.gpu->events.push_back(queue.pending.front().event);
       done_.push_back(queue.pending.front().ticket);
       queue.pending.pop_front();

@@ -150,7 +150,7 @@ class Mesh {
       if (Clock::now() > meeting_.until)
         return tl::make_unexpected(
             Error::run({core::ProblemCode::kLost, "", away.front()},
-                       fmt::format("worker {} never came", fmt::join(away, ", "))));
+                       fmt::format("worker {} did not connect in time", fmt::join(away, ", "))));
       std::vector<int> others;
       if (meeting_.coordinator >= 0) others.push_back(meeting_.coordinator);
       for (Reception::Event& event :

@@ -42,7 +42,7 @@ constexpr std::chrono::seconds kFarewell{5};
 std::string nccl_error(const TuttiNcclApi& api, int error, const std::string& doing,
                        TuttiNcclCommunicator* communicator) {
   const char* const last = api.last_error(communicator);
-  return fmt::format("NCCL: {}: {} ({}){}{}; NCCL_DEBUG=INFO tells more", doing,
+  return fmt::format("NCCL: {}: {} ({}){}{}; set NCCL_DEBUG=INFO for details", doing,
                      api.error_text(error), error, last && *last ? ": " : "", last ? last : "");
 }
 
@@ -59,8 +59,9 @@ Expected<std::string> NcclCollectives::make_id(const TuttiNcclApi& api) {
   std::string id(kTuttiNcclIdBytes, '\0');
   const int error = api.make_id(id.data());
   if (error == 0) return id;
-  return tl::make_unexpected(Error::run({core::ProblemCode::kSystem},
-                                        nccl_error(api, error, "naming a communicator", nullptr)));
+  return tl::make_unexpected(
+      Error::run({core::ProblemCode::kSystem},
+                 nccl_error(api, error, "creating a communicator's identifier", nullptr)));
 }
 
 NcclCollectives::NcclCollectives(const TuttiNcclApi& api, Transport& transport,

@@ -51,7 +51,7 @@ class FrameReader {
   std::optional<core::Error> failure_;
 };
 
-/// The length in bytes of a message of `bytes` bytes on the wire.
+/// Returns the length on the wire, in bytes, of a message of `bytes` bytes.
 std::size_t framed_size(std::size_t bytes);
 
 }  // namespace tutti::real

@@ -114,7 +114,7 @@ class Worker {
     auto connections = connect_workers(order, found_, *listener_, join_.tls, line_);
     if (!connections) return tl::make_unexpected(connections.error());
     listener_.reset();  // no other worker will connect
-    now_doing("making its buffers");
+    now_doing("allocating its buffers");
     auto opened = open_transport(order, **scenario_, std::move(*connections), line_);
     if (!opened) return tl::make_unexpected(opened.error());
     transport_ = std::move(*opened);

@@ -351,7 +351,7 @@ std::string WorkerRun::progress_text() const {
   std::string text = collectives_->progress_text();
   for (const std::unique_ptr<Replica>& replica : replicas_) {
     if (replica->on_device.empty()) continue;
-    text += fmt::format("{}{} is not through: {}", text.empty() ? "" : ", ",
+    text += fmt::format("{}{} has not completed its computation ({})", text.empty() ? "" : ", ",
                         scenario_.cluster->part_name(replica->device),
                         core::to_string(replica->on_device.front().task.kind));
   }

@@ -274,7 +274,7 @@ TEST(MeetingErrors, NamesMissingWorkers) {
   meeting.worker = 0;
   met = connect_peers(meeting, *own, [] { return core::Expected<void>(); });
   ASSERT_FALSE(met);
-  EXPECT_EQ(met.error().message(), "worker 1, 2 never came");
+  EXPECT_EQ(met.error().message(), "worker 1, 2 did not connect in time");
   met = connect_peers(meeting, *own, [] {
     return core::Expected<void>(tl::make_unexpected(core::Error::run("enough")));
   });
