@@ -132,7 +132,7 @@ void take_at_least(CollectiveTime& time, Time least, const std::string& link, bo
   const Time moving = time.delay + time.work;
   if (moving < least) {
     time.time.transfer += to_us(least - moving);
-    time.time.narrowest = known ? "a link at its own rate" : "a shared link of the GPUs";
+    time.time.narrowest = known ? "a link at its full rate" : "a shared link of the GPUs";
     if (known) time.time.capped_at = link;
     time.work += least - moving;
   }

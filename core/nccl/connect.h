@@ -31,9 +31,10 @@ int connected_channels(const Graphs& graphs);
 /// ranks.
 ///
 /// A ring goes from the last GPU of a node to the first GPU of the next node. If the number of
-/// channels is even, two successive channels form a pair. If rings may cross network cards, the
-/// nodes with an odd index swap the rings of the two channels, so that a message stays on its rail.
-/// Releases before 2.20 do not swap the rings; 2.20 swaps them only if the number of nodes is even.
+/// channels is even, two successive channels form a pair. If a ring may use different network cards
+/// in different nodes (Graph::cross_nic), the nodes with an odd index swap the rings of the two
+/// channels, so that a message stays on its rail. Releases before 2.20 do not swap the rings; 2.20
+/// swaps them only if the number of nodes is even.
 ///
 /// A tree follows the order of GPUs inside a node. Between nodes, there is a double tree, that is,
 /// two trees: the first half of the channels uses the first tree, and the second half uses the

@@ -12,9 +12,9 @@ namespace tutti::core::nccl {
 
 /// Returns the number of threads that NCCL uses if the variable `name` has the value `text`. The
 /// number is a multiple of the warp size between `least` and `most`. Returns nullopt if the value
-/// is invalid or not positive. For an invalid value, NCCL uses its default. Adds a note if NCCL
-/// replaces the given value by another. SOURCE: NVIDIA/nccl src/graph/tuning.cc, getNthreads;
-/// src/misc/param.cc, ncclLoadParam.
+/// is invalid or not positive; NCCL then uses its default. Adds a note if NCCL replaces the given
+/// value by another. SOURCE: NVIDIA/nccl src/graph/tuning.cc, getNthreads; src/misc/param.cc,
+/// ncclLoadParam.
 std::optional<std::int64_t> threads_as_taken(const std::string& name, const std::string& text,
                                              int least, int most, std::vector<std::string>& notes);
 

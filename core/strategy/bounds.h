@@ -21,8 +21,8 @@ struct Bound {
 /// links.
 ///
 /// Let N be the number of bytes, and n the number of replicas. First, the device of each replica
-/// must send and receive N bytes at least once. The transfer takes N / (bandwidth of the device's
-/// links).
+/// must send at least N bytes and receive at least N bytes. The transfer takes N / (bandwidth of
+/// the device's links).
 ///
 /// Second, all devices together must send every element 2(n - 1) times: n contributions have to be
 /// summed, and n devices need the result. Helpers (devices without a replica that add up data) do
@@ -43,8 +43,8 @@ struct Bound {
 Bound all_reduce_bound(const Cluster& cluster, Bytes bytes,
                        NetworkModel model = NetworkModel::kFifo, bool network_adds = false);
 
-/// Returns the bound of all_reduce_bound() for algorithms that only send messages: the second bound
-/// above also holds if the cluster's switches could reduce.
+/// Returns the bound of all_reduce_bound() for algorithms that only send messages. For such
+/// algorithms, the second bound above also holds on clusters with switches that can reduce.
 Bound all_reduce_bound_of_messages(const Cluster& cluster, Bytes bytes,
                                    NetworkModel model = NetworkModel::kFifo);
 

@@ -86,9 +86,9 @@ Collective make_collective(const Cluster& cluster, const Strategy& strategy, Dat
 Collective make_all_reduce(const Cluster& cluster, const Strategy& strategy, DataType type,
                            std::int64_t elements, int index);
 
-/// Rounds `elements` up so that every rank gets an equal part, and every ring that shares the
-/// buffer gets an equal part of it. REQUIRES: the requirements of make_collective() hold;
-/// `partition` may be null.
+/// Rounds `elements` up to a number that can be divided equally among all ranks, and among all
+/// rings that share the buffer. REQUIRES: the requirements of make_collective() hold; `partition`
+/// may be null.
 std::int64_t cut_evenly(const Cluster& cluster, const Strategy& strategy, DataType type,
                         std::int64_t elements, const Partition* partition);
 

@@ -50,7 +50,7 @@ class NcclLinks {
     Time least;
     LinkId link = -1;
     bool of_device = false;  ///< true for a link of a single GPU and for the port of a network
-                             ///< card; the time model has parameters for these
+                             ///< card; the time model has parameters for such links
   };
   /// Returns the busiest link inside nodes, or the busiest port of a network card if that port is
   /// busier. Links between switches of the network do not count.

@@ -1,7 +1,7 @@
 #pragma once
 
-// NCCL collectives that are not simulated message by message. NCCL's cost model predicts the
-// duration of the whole collective instead (core/nccl/collective_time.h, decision 33).
+// NCCL collectives that are not simulated message by message. Tutti's time model of NCCL predicts
+// the duration of the whole collective instead (core/nccl/collective_time.h, decision 33).
 //
 // Such a collective begins when its last rank arrives. After the time CollectiveTime::delay, the
 // data moves in n equal pieces. Each piece takes 1/n of CollectiveTime::work, the predicted time

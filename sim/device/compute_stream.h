@@ -48,7 +48,8 @@ class ComputeStream {
   /// previous task.
   void begin(core::Time now, core::Time duration, std::int64_t compute_bound_ppm,
              EventQueue& events);
-  /// Starts a time in which the device waits for its host. Communication does not extend this time.
+  /// Starts an idle time, in which the device waits for its host. Communication does not extend
+  /// this time.
   /// REQUIRES: as for begin().
   void begin_idle(core::Time now, core::Time duration, EventQueue& events);
   /// Handles kCompute. Returns true if the task is complete. If the task is not complete, adds

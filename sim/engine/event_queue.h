@@ -127,7 +127,7 @@ class EventQueue {
   [[nodiscard]] bool empty() const { return size_ == 0; }
   [[nodiscard]] std::size_t size() const { return size_; }
 
-  /// REQUIRES: time ≥ 0. If an event is earlier than the last popped event, it is popped next.
+  /// REQUIRES: time ≥ 0. An event that is earlier than the last popped event is popped next.
   void push(const Event& event) {
     ++size_;
     if (event.time <= run_end_) {
@@ -167,7 +167,8 @@ class EventQueue {
   using Bucket = std::vector<Event>;
   static constexpr int kDigitBits = 6;
   static constexpr std::size_t kDigits = std::size_t{1} << kDigitBits;
-  static constexpr std::size_t kLevels = 11;  ///< 63 bits of time in digits of 6 bits
+  static constexpr std::size_t kLevels = 11;  ///< number of digits of a time: 63 bits in digits of
+                                              ///< 6 bits
   static constexpr std::size_t kSorted = 64;  ///< maximum size of a bucket that is sorted; the
                                               ///< events of a larger bucket are distributed to the
                                               ///< level below

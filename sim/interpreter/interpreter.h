@@ -3,11 +3,11 @@
 // All lanes of a collective are numbered consecutively, rank by rank, and the states of lanes are
 // in arrays with this number as the index. Data that only some runs need (causal chains, data for
 // records of steps) is in separate arrays, which are empty in all other runs. Connections are
-// created on first use, because most lanes have only one in each direction. A blocked lane has
-// exactly one reason (Blocked), and the event that removes the reason continues the lane. A lane
-// can be blocked because a message has not arrived, because no slot (buffer for one message) of a
-// connection is free, because another lane must make progress first, or because a message has not
-// left its buffer.
+// created on first use, because most lanes use only one of their possible connections in each
+// direction. A blocked lane has exactly one reason (Blocked), and the event that removes the reason
+// continues the lane. A lane can be blocked because a message has not arrived, because no slot
+// (buffer for one message) of a connection is free, because another lane must make progress first,
+// or because a message has not left its buffer.
 //
 // The class is implemented in four files: interpreter.cpp executes steps, instances.cpp opens and
 // closes collectives, sharing.cpp slows down computation on the same devices, and

@@ -60,7 +60,7 @@ class FairLinks {
     std::uint32_t message = 0;
     core::LinkId bottleneck = -1;
   };
-  /// Admits the flows that started at `now`, and returns the flows that have ended.
+  /// Adds the flows that started at `now`, and returns the flows that have ended.
   const std::vector<Done>& update(core::Time now);
   /// Adds an event for the next end of a flow, unless there are no flows.
   void wake(EventQueue& events);

@@ -32,7 +32,7 @@ class LinkLoads {
   /// Does the same as add() for traffic that occupies the link for the time `busy`. This function
   /// is used for NCCL collectives with predicted times. The time for which these collectives occupy
   /// a link does not follow from their bytes and the link's bandwidth, because NCCL's protocols
-  /// transfer more than the data, and NCCL's cost model uses measured bandwidths.
+  /// transfer more than the data, and Tutti's time model of NCCL uses measured bandwidths.
   void add_occupation(core::LinkId link, core::Bytes bytes, core::Time busy, core::Time start,
                       core::Time end);
 

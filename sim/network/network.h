@@ -56,11 +56,11 @@ struct Address {
 /// time that it needs to transmit the bytes, even if the bytes arrive more slowly.
 ///
 /// With the model `fair`, a segment of a path in which no hop is staged is one flow over all links
-/// of the segment. The flow has its max-min fair rate from when the message is sent. If a host
-/// processes bytes as they arrive, its threads are a link that flows share. If a host processes
-/// only whole messages, its threads serve the messages in order of arrival. The overhead per
-/// message is served in this order, too. A message arrives when its last byte has left the sender
-/// and the latency of the path has passed.
+/// of the segment. The flow has its max-min fair rate from the time at which the message is sent.
+/// If a host processes bytes as they arrive, its threads are a link that flows share. If a host
+/// processes only whole messages, its threads serve the messages in order of arrival. The overhead
+/// per message is served in this order, too. A message arrives when its last byte has left the
+/// sender and the latency of the path has passed.
 class Network {
  public:
   /// If `keep_causal_chains` is true, each message carries the causal chain of its sender, and its

@@ -66,8 +66,8 @@ class Calibration {
   /// parameters; "" if the calibration can be used.
   [[nodiscard]] std::string why_not(const System& system, const Parameters& figures) const;
 
-  /// Sets the environment variables of NCCL for the runs to predict, as pairs of name and value. By
-  /// default, no variable is set.
+  /// Specifies the environment variables of NCCL in the runs to predict, as pairs of name and
+  /// value. By default, no variable is set.
   void set_variables(const std::vector<std::pair<std::string, std::string>>& variables) {
     requested_settings_ = settings_digest(variables);
   }

@@ -9,7 +9,8 @@
 
 namespace tutti::core::nccl {
 
-/// The smallest and largest times (in us) and sizes (in bytes) that a calibration can store.
+/// The smallest and the largest time (in us), and the largest size (in bytes), that a calibration
+/// can store.
 inline constexpr double kMinMeasuredUs = 1e-3;
 inline constexpr double kMaxMeasuredUs = 1e10;
 inline constexpr std::int64_t kMaxMeasuredBytes = std::int64_t{1} << 50;

@@ -117,9 +117,10 @@ class PatWalk {
   bool own_touched_ = false;
 };
 
-/// Generates the steps of a reduce-scatter in order. The class `Phases` contains what differs
-/// between releases of NCCL. begin() starts a round; leaf(), pass_on(), branch_leaf() and branch()
-/// add the steps of a phase; last_received() returns the location of the last received chunk.
+/// Generates the steps of a reduce-scatter in order. The class `Phases` has the functions that
+/// differ between releases of NCCL: begin() starts a round; leaf(), pass_on(), branch_leaf() and
+/// branch() add the steps of a phase; last_received() returns the location of the last received
+/// chunk.
 template <class Phases>
 class PatReduceScatterWalk : public PatWalk {
  public:

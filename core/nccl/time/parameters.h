@@ -28,7 +28,7 @@ enum class GpuFigure {
           ///< once
   kPeerChannel,  ///< rate in GB/s at which one channel sends a message to another GPU of the node
   kNvlsFill,     ///< delay of the first NVLS result, as a multiple of the time that the data of one
-                 ///< loop takes
+                 ///< loop of the channels takes
   kRackShare,    ///< ratio of the multicast rate in a rack of several hosts to the rate in one host
   kCopy,  ///< total rate in GB/s at which a GPU's channels copy data in steps that do not send
   kLaunchLl,

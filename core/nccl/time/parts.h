@@ -185,7 +185,7 @@ inline const char* limit_of_node(const System& s, double cards, double channels)
 }
 
 /// Returns the number of NVLinks of a GPU that rings use if pairs of GPUs have different numbers of
-/// NVLinks (Inside::kCubeMesh). SOURCE: the rate of a link is that of NCCL's tables.
+/// NVLinks (Inside::kCubeMesh). The number follows from the rate of one NVLink in NCCL's tables.
 inline double nvlinks_of_rings(const System& s, const Graph& ring) {
   const auto of_channel = std::lround(ring.bw_intra / nvlink_gb_per_s(s.compute_capability));
   return static_cast<double>(ring.channels) * static_cast<double>(std::max(1L, of_channel));

@@ -35,8 +35,8 @@ class Paths {
     return at(topology_.all(from)[from_place], to, to_place);
   }
 
-  /// Returns the nearest (or farthest) type among all paths from a GPU to another GPU or to a
-  /// network port, depending on `kind`.
+  /// Returns the nearest (or farthest) type among all paths between GPUs or, if `kind` is kNet,
+  /// from GPUs to network ports.
   [[nodiscard]] PathType nearest(NodeKind kind) const;
   [[nodiscard]] PathType farthest(NodeKind kind) const;
 
