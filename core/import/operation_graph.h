@@ -20,7 +20,7 @@ class OperationGraph {
     kCompute,  ///< a computation, which takes the time in `Durations`
     kSend,  ///< sends a message, and ends when the message has been transferred; does not wait for
             ///< the receiver
-    kReceive,     ///< ends when the message has arrived that the task in `partners` sends
+    kReceive,     ///< ends when the message that the task in `partners` sends has arrived
     kCollective,  ///< starts its transfer when all `partners` have started, and ends when the
                   ///< transfer is complete
   };

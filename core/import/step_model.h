@@ -61,10 +61,10 @@ struct StepModel {
   std::int64_t forward_gap_ns = 0;  ///< time in which the device idles between the last pack of the
                                     ///< previous step and the backward pass
   std::int64_t backward_ns = 0;     ///< time of the backward pass, including gaps
-  std::int64_t update_ns = 0;       ///< time from when the last gradient is ready and the last pack
-                                    ///< has ended, to the end of the step, without idle time
-  bool has_buckets = false;         ///< true if packs are the buckets of PyTorch DDP
-  std::int64_t steps = 0;  ///< number of steps that the medians include, summed over all ranks
+  std::int64_t update_ns = 0;  ///< time from the moment at which all gradients are ready and all
+                               ///< packs have ended to the end of the step, without idle time
+  bool has_buckets = false;    ///< true if packs are the buckets of PyTorch DDP
+  std::int64_t steps = 0;      ///< number of steps that the medians include, summed over all ranks
   std::int64_t other_steps = 0;  ///< number of steps that the medians exclude, because they have
                                  ///< other gradients or packs, summed over all ranks
 };

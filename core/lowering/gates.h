@@ -26,7 +26,7 @@ class PlanGate {
 
  private:
   const Plan* plan_;
-  GateItems items_;  ///< by pack; null if there is no gate
+  GateItems items_;  ///< the item of each pack; null if there is no gate
 };
 
 }  // namespace tutti::core

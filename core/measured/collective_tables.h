@@ -17,8 +17,8 @@ namespace tutti::core {
 /// an empty text, 0 or nullopt.
 struct TableFacts {
   std::string table_id;
-  std::string
-      config;  ///< identifier of the experiment; tables of its repetitions have the same `config`
+  std::string config;  ///< identifier of the experiment; tables of repetitions of the same
+                       ///< experiment have the same `config`
   std::string system;  ///< owner of the machines or, if unknown, the repository that contains the
                        ///< table
   std::string collective;

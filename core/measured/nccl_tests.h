@@ -17,8 +17,8 @@ namespace tutti::core {
 /// The result of nccl-tests for one size, out of place or in place.
 struct NcclTestsTiming {
   double us = 0;
-  double algbw_gb_per_s = 0;  ///< the value that the log states, which has few digits if it is
-                              ///< small
+  double algbw_gb_per_s =
+      0;  ///< the value in the log, which has few digits if the bandwidth is low
   double busbw_gb_per_s = 0;
   std::int64_t wrong = 0;  ///< number of wrong elements; 0 if the run did not check results
   bool is_checked = true;  ///< false if the log states that these results were not checked
@@ -78,8 +78,8 @@ struct NcclTestsTable {
     kWhole,  ///< `elements` counts the elements of all blocks
   };
   Sizes sizes = Sizes::kKnown;
-  bool is_osu = false;     ///< true if the log is of the OSU micro-benchmarks
-  bool is_imb = false;     ///< true if the log is of the Intel MPI Benchmarks
+  bool is_osu = false;     ///< true if the log comes from the OSU micro-benchmarks
+  bool is_imb = false;     ///< true if the log comes from the Intel MPI Benchmarks
   bool is_mpi = false;     ///< true if the log states that MPI, and not NCCL, was measured
   bool has_chars = false;  ///< true if reductions of characters were read as reductions of floats
   /// The number of rows that `rows` lacks because the log is truncated in the row, or because

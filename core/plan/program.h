@@ -6,8 +6,8 @@
 //
 // A program does not refer to gradients, packs or frameworks: a task computes, communicates, or
 // marks a point in the graph. A label states what the task is for; the executor (the simulator or a
-// real run) receives it. The runner (runner.h) decides when each task starts. The following rules
-// make a run deterministic, so that both executors start tasks in the same order:
+// real run) receives the label. The runner (runner.h) decides when each task starts. The following
+// rules make a run deterministic, so that both executors start tasks in the same order:
 //
 // 1. A task starts when all its predecessors are complete. The successors of a completed task are
 //    visited depth first, in the order in which their edges were added. Everything that starts

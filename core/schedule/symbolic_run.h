@@ -30,8 +30,8 @@ namespace tutti::core {
 ///
 /// Lanes are numbered consecutively over all ranks: first the lanes of rank 0, then those of rank
 /// 1, and so on. Cost of a step: proportional to the number of cells that its ranges contain
-/// (SymbolicBuffer), plus a binary search for the first cell. Race detection adds one word per
-/// lane.
+/// (SymbolicBuffer), plus a binary search for the first cell. Race detection adds a copy of a
+/// clock, which has one word per lane.
 class SymbolicRun {
  public:
   enum class Races { kIgnored, kLookedFor };

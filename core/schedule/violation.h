@@ -27,7 +27,7 @@ enum class ViolationKind : std::uint8_t {
               ///< writes
   kWrongSum,  ///< in the result, an element lacks a contribution or has one that does not belong to
               ///< it
-  kWrongElement,  ///< in the result, an element contains data of elements with another index
+  kWrongElement,  ///< in the result, an element contains the data of an element with another index
   kCount
 };
 /// Returns the name, in lower case with hyphens: "deadlock", "never-written".
@@ -42,8 +42,8 @@ struct Violation {
   Rank other_rank = -1;    ///< another rank that is involved: the step waits for this rank, races
                            ///< with it, or received a message from it; -1: none
   Lane other_lane = -1;
-  std::int64_t element = -1;  ///< index of the element that is involved, in the buffer, or in the
-                              ///< range that the step accesses; -1: no particular element
+  std::int64_t element = -1;  ///< index of the element that is involved, counted in the buffer or
+                              ///< in the range that the step accesses; -1: no particular element
   std::string text = {};      ///< a description in one sentence
 
   bool operator==(const Violation&) const = default;

@@ -164,7 +164,7 @@ struct PathPiece {
   Time end;
   Breakdown parts;           ///< for collectives, the parts of the time by cause
   std::string slowest_link;  ///< link of the longest single transfer
-  std::string queued_at;     ///< link with the longest single wait
+  std::string queued_at;     ///< link for which a message waited longest
   Time queued_time;
 };
 

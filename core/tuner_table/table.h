@@ -54,7 +54,7 @@ struct Table {
   Reader reader = Reader::kTutti;
   /// Comments on the purpose of the table, one line each. Lines are truncated after 200 bytes.
   std::vector<std::string> remarks;
-  std::vector<Row> rows;  ///< in order of precedence: for a call, the first row applies that
+  std::vector<Row> rows;  ///< in order of precedence: for a call, NCCL uses the first row that
                           ///< matches the call and that NCCL can execute
 };
 

@@ -17,7 +17,7 @@ struct TransformerShape {
   std::int64_t ffn = 1;         ///< hidden units of the feed-forward network
   bool gated = false;           ///< true: a third matrix gates the hidden units (SwiGLU)
   std::int64_t vocabulary = 1;  ///< number of tokens in the vocabulary
-  std::int64_t sequence = 1;    ///< tokens of a sequence, which is one sample
+  std::int64_t sequence = 1;    ///< number of tokens in a sequence; a sequence is one sample
   bool tied_embedding = false;  ///< true if the embedding is also the output projection
   DataType type = DataType::kBfloat16;
   /// The number of replicas among which the heads, the hidden units and the vocabulary are divided
