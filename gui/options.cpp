@@ -57,9 +57,7 @@ constexpr Option kOptions[] = {
     {"from-us", "Start of the visible time range, in microseconds", "time"},
     {"to-us", "End of the visible time range, in microseconds", "time"},
     {"at-us", "Position of the time cursor, in microseconds", "time"},
-    {"device",
-     "Show in the topology which parts of a pack a device, such as w0/gpu1, holds (in the first "
-     "timeline)",
+    {"device", "Show which parts of a pack a device, such as w0/gpu1, holds in the first timeline",
      "name"},
     {"find",
      "Search term, such as \"pack 3\" or \"receive gpu1\"; the first matching span is selected",
@@ -81,14 +79,14 @@ constexpr Option kOptions[] = {
      "Quantity on the y axis of a sweep's plot: step_time (default), exposed_communication, "
      "speed_up, …",
      "cost"},
-    {"error", "Go to the N-th largest error between two timelines: 1, 2, …", "number"},
+    {"error", "Select the N-th largest difference between two timelines: 1, 2, …", "number"},
     {"delete-file",
      "When the window closes, delete the timeline, its marks and, if it is then empty, its folder; "
      "for programs that open a temporary file",
      ""},
     {"opened-fd",
-     "Write a byte to this file descriptor when the timeline, scenario or sweep is open, and exit "
-     "with an error message if it cannot be opened; for programs that start the window",
+     "Write a byte to this file descriptor when the window shows the given file, and exit with an "
+     "error message if that file cannot be opened; for programs that start the window",
      "number"}};
 
 /// The options that specify a position in a timeline.

@@ -134,8 +134,9 @@ std::string text_of(const std::string& name, const OperationGraph& graph, const 
   std::string text = fmt::format(
       "{}: {} ranks, {} steps, {} operations a step; mean step time {}\n"
       "  dependencies inferred from the first {} steps: {} messages, and {} collectives of 2 to {} "
-      "ranks\n  the other {} steps, predicted from the times of their computations: median error "
-      "{:.2f} %, worst {:.2f} %\n",
+      "ranks\n"
+      "  predictions of the other {} steps from the times of their computations: median error "
+      "{:.2f} %, largest error {:.2f} %\n",
       name, graph.ranks().size(), graph.steps().size(), graph.tasks().size(),
       show_ns(e.measured_ns), graph.inferred_from(), waits.messages, waits.collectives,
       waits.largest, e.errors.size(), 100 * e.errors[e.errors.size() / 2], 100 * e.errors.back());

@@ -179,8 +179,8 @@ class PartFinder {
     if (folder && job.empty()) {
       if (!launch.one_machine) {
         return refused({ProblemCode::kMissing, "--rendezvous"},
-                       "{} does not name its jobs; give --rendezvous FILE, in a folder that all "
-                       "machines share",
+                       "{} does not provide a name of the job, so a folder is not sufficient; give "
+                       "--rendezvous FILE, with a file in a folder that all machines share",
                        to_string(launch.launcher));
       }
       job = to_string(launch.launcher) + "-" + real::launcher_process("hydra_pmi_proxy");

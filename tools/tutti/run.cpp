@@ -130,8 +130,8 @@ int run_for_real(const RealRunOptions& options, const Environment& environment) 
         if (run.interference == core::Interference::kOn) {
           return refused({ProblemCode::kUnsupported, "Run.interference"},
                          "run: interference: ON applies only to simulations, because a real run "
-                         "has real interference and an emulated run has none; remove interference "
-                         "(tutti simulate accepts this field, and --interference on)");
+                         "has real interference and an emulated run has none; remove this field "
+                         "(tutti simulate accepts this field and the option --interference on)");
         }
         if (!run.conditions.any()) return {};
         return refused(

@@ -59,12 +59,12 @@ void add_calibrate(CLI::App& app, CalibrateOptions& o) {
                 "Calibrate NCCL's times on a cluster of one kind of machine, without a scenario: "
                 "name of a shipped machine, or a machine file");
   c->add_option("--nodes", o.nccl.nodes,
-                "With --cluster: number of machines, for logs that do not list their ranks and for "
-                "--suggest")
+                "With --cluster: number of machines (nodes); used for logs that do not list their "
+                "ranks, and for --suggest")
       ->capture_default_str();
   c->add_option("--gpus", o.nccl.gpus,
-                "With --cluster: number of GPUs per machine, for logs that do not list their ranks "
-                "(default: all)");
+                "With --cluster: number of GPUs per machine; used for logs that do not list their "
+                "ranks (default: all)");
   c->add_option("--network", o.nccl.network,
                 "With --cluster: transport between nodes (default: the transport of the machine's "
                 "network card)");
@@ -142,9 +142,9 @@ void add_validate(CLI::App& app, ValidateOptions& o) {
       c->add_option("--noise", o.noise,
                     "CSV file with the spread of repeated measurements, which is printed next to "
                     "the errors (columns config, size_bytes and cv, the coefficient of variation)");
-  CLI::Option* const times = c->add_option(
-      "--times", o.times,
-      "CSV file with the parameters of the time model (default: the shipped nccl_time.csv)");
+  CLI::Option* const times = c->add_option("--times", o.times,
+                                           "CSV file with the parameters of the model of NCCL's "
+                                           "times (default: the shipped nccl_time.csv)");
   CLI::Option* const calibrate_on =
       c->add_option(
            "--calibrate-on", o.calibrate_on,
@@ -154,8 +154,8 @@ void add_validate(CLI::App& app, ValidateOptions& o) {
   CLI::Option* const spread =
       c->add_option("--spread", o.spread,
                     "CSV file that states how much the errors of predicted NCCL times vary between "
-                    "systems; a calibration uses it to weigh measurements (default: the shipped "
-                    "nccl_spread.csv)");
+                    "systems. A calibration weighs measurements with the values in this file "
+                    "(default: the shipped nccl_spread.csv)");
   CLI::Option* const report = c->add_option(
       "--report", o.report, "Write an HTML report with a plot of every table to this file");
   spread->needs(calibrate_on);

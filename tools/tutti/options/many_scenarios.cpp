@@ -75,7 +75,7 @@ void add_explain(CLI::App& app, ExplainOptions& o) {
               "bytes per link, time compared with the lower bounds, and causes of the difference");
   c->add_option("--rows", o.rows,
                 "Maximum number of rows of each list in the text output (packs, suggested changes, "
-                "links, or differences from a trace)")
+                "links, or differences between a trace and its prediction)")
       ->capture_default_str();
   c->add_option("--threads", o.threads,
                 "Number of simulations to run in parallel (default: the number of cores)");
@@ -170,7 +170,7 @@ void add_sweep(CLI::App& app, SweepOptions& o) {
 void add_tune(CLI::App& app, TuneOptions& o) {
   CLI::App* c = app.add_subcommand(
       "tune",
-      "Search for the best settings and print them as configuration snippets of each framework");
+      "Search for the best settings, and print them as configuration snippets for frameworks");
   c->footer(
       "Without --over, the search varies the settings of the strategy's framework (pack sizes, "
       "algorithms, shards).\n"
@@ -209,8 +209,8 @@ void add_tune(CLI::App& app, TuneOptions& o) {
                 "Number of simulations to run in parallel (default: the number of cores)");
   add_format(c, o.format);
   c->add_option("-o,--output", o.output,
-                "Write the result to this file: the scenario with the best settings, or the table "
-                "that --emit nccl-tuner selects");
+                "Write the result to this file: the scenario with the best settings or, with "
+                "--emit nccl-tuner, a table for NCCL's tuner plugin");
   c->add_option("--emit", o.emit,
                 "Kind of the file that -o writes: scenario, or nccl-tuner (a table from which "
                 "NCCL's tuner plugin libnccl-tuner-tutti.so reads NCCL's choices)")
@@ -221,7 +221,8 @@ void add_tune(CLI::App& app, TuneOptions& o) {
                 "search from this file, and tutti view shows the file while the search runs")
       ->check(not_utf8);
   c->add_option("--plot", o.plot,
-                "Plot the step time around the best settings into this .svg or .png file");
+                "Plot the step times of the best settings and of similar settings into this .svg "
+                "or .png file");
 }
 
 }  // namespace tutti::tools

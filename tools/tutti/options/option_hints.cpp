@@ -37,8 +37,8 @@ constexpr std::array kHints = {
     Hint{"perf", "-p --parallel_init",
          ": no printed time includes the creation of communicators; remove this option"},
     Hint{"perf", "-y --stream_null",
-         ": the model of NCCL's times is fitted to measurements without the null stream; remove "
-         "this option"},
+         ": the model of NCCL's times is fitted to measurements on streams other than the null "
+         "stream; remove this option"},
     Hint{"perf", "-N --run_cycles",
          ": the table is measured once, as in nccl-tests with -N 1; remove this option"},
     Hint{"perf", "-x --cta_policy", "; use --set NCCL_CTA_POLICY=… with --cluster"},
@@ -64,7 +64,7 @@ constexpr std::array kHints = {
     Hint{"simulate run sweep tune plan explain", "--link --network",
          "; use --set cluster.network.link=…"},
     Hint{"tune", "--framework",
-         "; choose the framework in the scenario (--set strategy.pytorch_ddp={})"},
+         "; choose the framework in the scenario, for example with --set strategy.pytorch_ddp={}"},
     Hint{"init", "--gpus",
          "; --machine determines the number of GPUs (tutti init --list lists all machines)"},
     Hint{"init", "--batch --batch-size", "; edit workload.batch in the file that init writes"},

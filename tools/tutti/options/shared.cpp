@@ -61,9 +61,10 @@ void add_execution(CLI::App* c, ExecuteOptions& o, const std::string& verb) {
   c->add_option(
       "--timeline", o.timeline,
       "Write a timeline to this file (an existing file is replaced only if it is a timeline)");
-  c->add_option("--record", o.record,
-                "With --timeline: level of detail, one of steps (every step of a collective's "
-                "schedule; default), packs or none");
+  c->add_option(
+      "--record", o.record,
+      "With --timeline: level of detail: steps (every step of a collective's schedule; default), "
+      "packs (computations and packs in flight on each device) or none (no spans)");
   c->add_option("--workers", o.workers,
                 "With --timeline: workers to record, such as 0-3 (default 0-15)");
   c->add_option("--from-us", o.from_us,
@@ -75,9 +76,8 @@ void add_execution(CLI::App* c, ExecuteOptions& o, const std::string& verb) {
                 "computation or a message (default 2000000)");
   c->add_option("--steps", o.steps,
                 "Number of training steps to " + verb + " (overrides the scenario)");
-  c->add_option(
-       "--rows", o.rows,
-       "Maximum number of packs to list in the text output; also the maximum number of links")
+  c->add_option("--rows", o.rows,
+                "Maximum number of packs, and of links, to list in the text output")
       ->capture_default_str();
 }
 

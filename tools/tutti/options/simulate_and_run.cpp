@@ -29,19 +29,20 @@ void add_simulate(CLI::App& app, SimulateOptions& o) {
       "Slowdown of computation by communication: auto (only on GPUs whose number of "
       "multiprocessors is known), on (on all devices that compute) or off (on no device); "
       "overrides the scenario");
-  c->add_option("--nccl", o.nccl,
-                "Model of the algorithm nccl: calibrated (NCCL's choices, with times fitted to "
-                "measurements) or rings (messages of rings over NCCL's channels); overrides the "
-                "scenario. Machines without fitted NCCL times always use rings");
+  c->add_option(
+      "--nccl", o.nccl,
+      "Simulation of the algorithm nccl: calibrated (a time fitted to measurements, for the "
+      "algorithm and protocol that NCCL chooses) or rings (every message of rings over NCCL's "
+      "channels); overrides the scenario. Machines without fitted NCCL times always use rings");
   c->add_option("--fold", o.fold,
-                "Simulate one worker on behalf of all workers if they are identical; the results "
-                "do not change: auto (only for long runs), on (fail if workers differ) or off "
-                "(simulate every worker)")
+                "Simulate one worker on behalf of all workers if they are identical, which does "
+                "not change the results. Values: auto (only for long runs), on (fail if workers "
+                "differ) or off (simulate every worker)")
       ->capture_default_str();
   c->add_option("--remember", o.remember,
-                "Do not simulate a training step that is identical to the previous step; the "
-                "results do not change: auto (only for long runs without --timeline), on (also for "
-                "short runs) or off (simulate all steps)")
+                "Skip training steps that are identical to the previous step, which does not "
+                "change the results. Values: auto (only for long runs without --timeline), on "
+                "(also for short runs) or off (simulate all steps)")
       ->capture_default_str();
   c->add_flag(
       "--unproved", o.unproved,
@@ -111,9 +112,10 @@ void add_worker(CLI::App& app, WorkerOptions& o) {
 }
 
 void add_perf(CLI::App& app, PerfOptions& o) {
-  CLI::App* c = app.add_subcommand("perf",
-                                   "Print the table of nccl-tests (time, algbw, busbw per message "
-                                   "size) of a collective, predicted or measured");
+  CLI::App* c =
+      app.add_subcommand("perf",
+                         "Print a table like nccl-tests (time, algbw and busbw for each message "
+                         "size) with predicted or measured times of a collective");
   c->footer(
       "Collectives that reduce: all_reduce, reduce_scatter, reduce.\n"
       "Other collectives: all_gather, broadcast, alltoall, gather, scatter, sendrecv.\n"
@@ -149,8 +151,8 @@ void add_perf(CLI::App& app, PerfOptions& o) {
       "determines the generation), efa_v1, efa_v2, efa_v3, efa_v4, efa_without_rdma, slingshot, "
       "tcpx, tcpxo or tcp (default: the transport of the machine's network card)");
   c->add_option("--cards-per-gpu", o.nccl.cards_per_gpu,
-                "With --cluster: network cards for each GPU, one of 1/4, 1/2, 1, 2 or 4 (default: "
-                "the cards of the machine)");
+                "With --cluster: number of network cards per GPU: 1/4 (four GPUs share a card), "
+                "1/2, 1, 2 or 4 (default: the cards of the machine)");
   c->add_option("--card-gbit-per-s", o.nccl.card_gbit_per_s,
                 "With --cards-per-gpu: rate of a card in Gb/s (default: the rate of the machine's "
                 "cards)");
@@ -180,8 +182,8 @@ void add_perf(CLI::App& app, PerfOptions& o) {
                 "With --cluster: buffers of the collective: plain (default), registered "
                 "(ncclCommRegister) or symmetric (ncclCommWindowRegister, NCCL 2.27 and later)");
   c->add_option("-R,--local_register", o.nccl.local_register,
-                "With --cluster: the option of nccl-tests that corresponds to --buffers: 0 "
-                "(plain), 1 (registered) or 2 (symmetric)")
+                "With --cluster: the same as --buffers, with the values of nccl-tests: 0 (plain), "
+                "1 (registered) or 2 (symmetric)")
       ->excludes("--buffers");
   c->add_flag("--explain", o.nccl.explain,
               "With --cluster: print all candidate algorithms with NCCL's estimated times, and the "
@@ -195,12 +197,12 @@ void add_perf(CLI::App& app, PerfOptions& o) {
        "fastest algorithm changes. With this option, --format csv is also possible")
       ->delimiter(',');
   c->add_option("--backend", o.backend,
-                "Backend: sim (predict the times by simulation), or measure them with a backend of "
-                "tutti run: tcp, cuda or nccl")
+                "Backend: sim (predict the times by simulation), or tcp, cuda or nccl (measure the "
+                "times with this backend of tutti run)")
       ->capture_default_str();
   c->add_option("--ranks", o.scenario.ranks,
-                "Time only this number of ranks (replicas), with fewer workers than the scenario "
-                "has")
+                "Predict or measure the collective of only this number of ranks (replicas), on "
+                "fewer workers than the scenario has")
       ->excludes("--tf-config");
   add_real(c, o.real);
   c->add_option("--collective", o.collective,

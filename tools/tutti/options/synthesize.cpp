@@ -34,9 +34,10 @@ void add_synthesize(CLI::App& app, SynthesizeOptions& o) {
                 "With --cluster: network between the nodes: one_switch, or rails (one switch for "
                 "all network cards with the same index)")
       ->capture_default_str();
-  c->add_option("--link", o.link,
-                "With --cluster: kind of network link, such as hdr; listed by tutti init --list "
-                "(default: the bandwidth of the network cards and a latency of 2 µs)");
+  c->add_option(
+      "--link", o.link,
+      "With --cluster: kind of network link, such as hdr (tutti init --list lists all kinds). By "
+      "default, links have the bandwidth of the network cards and a latency of 2 µs");
   c->add_option("--set", o.set, "FIELD=VALUE: override this field of the scenario (repeatable)")
       ->expected(1)
       ->take_all();

@@ -87,8 +87,9 @@ class Printer {
     const nccl::System& s = subject_.system;
     // If some GPUs of a machine reach each other only over the network, NCCL counts the machine as
     // several nodes.
-    const std::string nodes =
-        s.nodes == subject_.machines ? "" : fmt::format("to NCCL {} nodes of ", s.nodes);
+    const std::string nodes = s.nodes == subject_.machines
+                                  ? ""
+                                  : fmt::format("which NCCL counts as {} nodes of ", s.nodes);
     std::string text = fmt::format(
         "# {} with NCCL {} on {} x {}, {}{} GPU{} each, {} ranks\n",
         core::to_string(request_.collective), describe(subject_.comm.version), subject_.machines,
