@@ -32,7 +32,7 @@ void MainWindow::make_actions() {
   actions_.add(file, "new", tr("&New scenario"), QStringLiteral("Ctrl+N"), [this] { start_new(); });
   comparison_->add_actions(actions_);
   actions_.begin_section(tr("&Compare"));
-  actions_.add(tr("&Compare"), "compare-last-run", tr("Compare with the &last run"),
+  actions_.add(tr("&Compare"), "compare-last-run", tr("Compare &with the previous run"),
                QStringLiteral("R"), [this] { compare_with_last_run(); });
   actions_.add(file, "recover", tr("&Recover unsaved changes…"), QStringLiteral("Ctrl+Alt+R"),
                [this] { offer_recovery(true); });

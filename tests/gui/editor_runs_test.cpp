@@ -57,7 +57,7 @@ TEST_F(Editor, ARunIsComparedWithTheLastOneByAKey) {
   EXPECT_THAT(window_->status_text().toStdString(), HasSubstr("run a scenario first"));
   act("run");
   ASSERT_TRUE(ran()) << said_;
-  EXPECT_THAT(window_->headline().text().toStdString(), Not(HasSubstr("last run")));
+  EXPECT_THAT(window_->headline().text().toStdString(), Not(HasSubstr("previous run")));
   press(Qt::Key_R);
   EXPECT_THAT(window_->status_text().toStdString(), HasSubstr("only one run"));
   set(path({{"strategy", 0}, {"algorithm", 0}}), QStringLiteral("pscpu"));
