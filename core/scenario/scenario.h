@@ -42,7 +42,7 @@ std::optional<NcclModel> parse_nccl_model(const std::string& text);
 struct RunOptions {
   std::int32_t steps = 3;
   std::uint64_t seed = 0;
-  /// The random variation of each replica's compute time, up to ± this fraction, in millionths.
+  /// The compute time of each replica varies randomly by up to ± this fraction, in millionths.
   std::int64_t compute_jitter_ppm = 0;
   NetworkModel network_model = NetworkModel::kFifo;
   Interference interference = Interference::kWhereKnown;

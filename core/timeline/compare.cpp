@@ -167,8 +167,9 @@ std::vector<std::string> Comparison::in_words() const {
         return magnitude(x.second.difference()) < magnitude(y.second.difference());
       });
   if (largest->second.difference() != Time())
-    sentences.push_back(fmt::format("most of the difference is in the {}, which takes {}",
-                                    largest->first, more(largest->second)));
+    sentences.push_back(
+        fmt::format("the largest difference is in the {}: {} in the second timeline",
+                    largest->first, more(largest->second)));
   const auto emulates = [](const RunInfo& run) { return run.executor.starts_with("emulated"); };
   for (const auto& [slowed, simulated, other] :
        {std::tuple(steady.slowed.a, &a, &b), std::tuple(steady.slowed.b, &b, &a)}) {
