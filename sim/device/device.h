@@ -129,8 +129,8 @@ class Devices {
   const core::Cluster& cluster_;
   DeviceFaults device_faults_;
   std::size_t parts_ = 1;  ///< maximum number of parts per worker
-  /// The ids of devices, indexed by worker and part. The array is flat, because it is read for each
-  /// rank and each piece of a collective.
+  /// The ids of devices, indexed by worker and part. The array is flat so that reads are fast,
+  /// because it is read for each rank and each piece of a collective.
   std::vector<Id> ids_;
   std::vector<Device> devices_;
   bool any_shared_ = false;

@@ -48,9 +48,8 @@ class CollNet : public Schedule {
   [[nodiscard]] Step step(Rank rank, Lane lane, std::int64_t index) const override;
 
  protected:
-  /// Returns which chunk of each loop this rank handles as a head, as an index in the loop; -1 if
-  /// the rank is not a head. `base` is the first lane of the channel, in this and all following
-  /// functions.
+  /// Returns the index of the chunk that this rank, as a head, handles in each loop; -1 if the rank
+  /// is not a head. `base` is the first lane of the channel, in this and all following functions.
   [[nodiscard]] virtual int head(Rank rank, Lane base) const = 0;
   /// Returns the number of steps per loop of the lane with role `role`. The last step of kUp fills
   /// the send slot, and the last step of kDown releases the receive slot.
@@ -83,8 +82,8 @@ class CollNet : public Schedule {
   [[nodiscard]] Range received(Rank rank, Lane base, std::int64_t loop) const {
     return slot(rank, base, loop, kSlots);
   }
-  /// Returns a wait for the time when a send slot may be overwritten. A send slot may be
-  /// overwritten when all nodes have reached the loop after the loop that used the slot.
+  /// Returns the wait after which a send slot may be overwritten, because all nodes have reached
+  /// the loop after the loop that used the slot.
   [[nodiscard]] Wait until_sent(Lane base, std::int64_t loop) const {
     if (loop < kSlots) return {};
     return {base + kNet, (loop - kSlots + 1) * each_net() + each_net() - 1};
@@ -92,7 +91,7 @@ class CollNet : public Schedule {
   [[nodiscard]] Wait until_received(Lane base, std::int64_t loop) const {
     return {base + kNet, (loop + 1) * each_net()};
   }
-  /// Returns a wait for the time when the content of a receive slot has been distributed.
+  /// Returns the wait after which the content of a receive slot has been distributed.
   [[nodiscard]] Wait until_handed_out(Rank rank, Lane base, std::int64_t loop) const {
     if (loop < kSlots) return {};
     return {base + kDown, (loop - kSlots + 1) * each_inside(rank, base, kDown)};

@@ -20,9 +20,9 @@ inline constexpr int kP2pAtOnce = 8;
 /// of G GPUs, a group is gcd(8, G) GPUs of a node. The order of the distances between n groups is
 /// 0, 1, 2, … in 2.7, and 0, n/2, -n/2, 1, -1, n/2 - 1, … in 2.8 to 2.21. Since 2.22, the distances
 /// are the triangular numbers 0, 1, 3, 6, … modulo a power of two. The order of the distances
-/// inside a group is 0, 1, 2, …, except from 2.22 to 2.28.6, in which these distances are
-/// triangular numbers, too. In 2.18 to 2.21, the number of rounds per group is rounded up to 1, 2,
-/// 4 or a multiple of 8. The rounds that are added by rounding up are empty. SOURCE: NVIDIA/nccl
+/// inside a group is 0, 1, 2, …; in 2.22 to 2.28.6, however, these distances are triangular
+/// numbers, too. In 2.18 to 2.21, the number of rounds per group is rounded up to 1, 2, 4 or a
+/// multiple of 8. The rounds that are added by rounding up are empty. SOURCE: NVIDIA/nccl
 /// src/init.cc, ncclP2pSchedule (2.28.7 and later), initTransportsRank (before); src/group.cc,
 /// ncclGroupEnd (before 2.13).
 class P2pRounds {

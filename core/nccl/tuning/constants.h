@@ -9,7 +9,8 @@ namespace tutti::core::nccl {
 
 /// A constant with three values: for one node, for two nodes, and for more nodes.
 using PerScale = std::array<double, 3>;
-/// A constant with four values: for Volta and older, Ampere, Hopper, and Blackwell.
+/// A constant with a PerScale for each of four generations: Volta and older, Ampere, Hopper, and
+/// Blackwell.
 using PerGeneration = std::array<PerScale, 4>;
 /// Latencies in us for each algorithm and protocol.
 using Latencies = std::array<std::array<double, kProtocols>, kAlgorithms>;
