@@ -313,8 +313,9 @@ def write_packings(points, out):
     good = [where for where, group in groups.items() if loss(group) <= 0.05]
     worse = len(groups) - len(good)
     paragraph(f"**Best packing.** In {len(groups)} settings, three packings were measured with the same model on the same hardware: one "
-              f"all-reduce per tensor, merged all-reduces, and one all-reduce for all tensors. In {len(good)} of these settings, "
-              f"the throughput of the packing that is predicted to be best was measured within 5 % of the best throughput. "
+              f"all-reduce per tensor (WFBP-A2A), merged all-reduces (MG-WFBP), and one all-reduce for all tensors (BSP-A2A). In "
+              f"{len(good) if worse else 'all'} of these settings, the measured throughput of the packing that is predicted to be best is "
+              f"at most 5 % below the best measured throughput. "
               + ("The exception is:" if worse == 1 else "The exceptions are:" if worse else ""), out)
     if len(good) < len(groups):
         print("| model, network | GPUs | predicted to be best | measured best | slower by | reason |\n|---|---:|---|---|---:|---|", file=out)
@@ -384,8 +385,8 @@ def write_tables(points, unused, out):
               f"{worst.label}, {worst.gpus} GPUs |", file=out)
     print(file=out)
     paragraph(f"Over all {len(good)} rows, the median error is {100 * median(errors):.1f} %, and {sum(e <= 0.1 for e in errors)} rows "
-              f"have an error of at most 10 %. MG-WFBP's solver chooses which gradients to merge for each network; the prediction "
-              f"uses the best of {len(MERGED_MIB)} pack sizes instead.", out)
+              f"have an error of at most 10 %. In the rows with MG-WFBP, a solver chose for each network which gradients to merge; the "
+              f"prediction uses the best of {len(MERGED_MIB)} pack sizes instead.", out)
 
     agree, differ = rivals(good)
     total = len(agree) + len(differ)
