@@ -160,9 +160,9 @@ void report_missing(const std::array<Contents, 2>& contents, const Trace& first,
     tell(own.compute, other.compute, "computation");
     tell(own.packs, other.packs, "packs on single devices");
     tell(own.lanes, other.lanes,
-         uses_nccl_model(traces[s]->run())
-             ? "lanes (NCCL is simulated without schedule steps; --nccl rings simulates them)"
-             : "lanes (recorded with --record steps)");
+         uses_nccl_model(traces[s]->run()) ? "lanes (NCCL is simulated without schedule steps; "
+                                             "--nccl rings simulates schedule steps)"
+                                           : "lanes (recorded with --record steps)");
     tell(!traces[s]->links().empty(), !traces[1 - s]->links().empty(), "load of links");
     tell(!traces[s]->path().empty(), !traces[1 - s]->path().empty(), "critical path");
     if (!traces[s]->complete())

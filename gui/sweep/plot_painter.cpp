@@ -255,10 +255,11 @@ class Picture {
     const std::int64_t more = std::ssize(entries) - std::ssize(places) + curves_.lines_left_out;
     if (more <= 0) return;
     painter_.setPen(colour(theme_.faint_text));
-    painter_.drawText(geometry_.legend().adjusted(0, 0, -2, 0), Qt::AlignRight | Qt::AlignBottom,
-                      curves_.lines_left_out > 0
-                          ? tr("%1 more values have no curve").arg(curves_.lines_left_out)
-                          : tr("and %1 more").arg(more));
+    painter_.drawText(
+        geometry_.legend().adjusted(0, 0, -2, 0), Qt::AlignRight | Qt::AlignBottom,
+        curves_.lines_left_out > 0
+            ? tr("the curves of %1 more values are not drawn").arg(curves_.lines_left_out)
+            : tr("and %1 more").arg(more));
   }
 
   void entry(const Entry& entry, const QRect& box) {

@@ -310,7 +310,7 @@ void SweepPanel::open_point(std::int64_t point) {
   point_run_.stop_and_wait();
   point_ = point;
   if (run_.running()) {
-    emit status_message(tr("simulating this point; the sweep goes on"));
+    emit status_message(tr("simulating this point; the sweep continues"));
   } else {
     show_running(true, tr("simulating this point …"));
   }

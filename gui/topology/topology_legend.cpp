@@ -84,10 +84,10 @@ TopologyLegend::TopologyLegend(QWidget* parent) : QWidget(parent), theme_(&light
   setAccessibleName(tr("Legend of the topology"));
   setAccessibleDescription(
       tr("The width of a link shows its capacity, and its colour shows its load; a fully loaded "
-         "link is a broken line. Dots are chunks in flight; hollow dots are waiting. The columns "
-         "in a device are the parts of the selected pack, from its first element to its last. The "
-         "height of a column is the share of ranks whose contributions these elements already "
-         "include."));
+         "link is drawn as a broken line. Dots are chunks in flight; hollow dots are waiting. The "
+         "columns in a device are the parts of the selected pack, from its first element to its "
+         "last. The height of a column is the share of ranks whose contributions these elements "
+         "already include."));
   setToolTip(accessibleDescription());
 }
 

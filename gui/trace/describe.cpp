@@ -161,7 +161,8 @@ Facts facts_of_run(const Trace& trace) {
     for (const auto& part : core::parts_that_add_up(*step))
       facts.emplace_back(part.title, show(part.value));
   } else {
-    facts.emplace_back("step time", "unknown, because the timeline records no end of a step");
+    facts.emplace_back("step time",
+                       "unknown, because the timeline does not contain the end of a step");
   }
   if (run.step_bound > Time())
     facts.emplace_back("lower bound of the step time", show(run.step_bound));

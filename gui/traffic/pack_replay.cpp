@@ -68,7 +68,7 @@ core::Expected<std::unique_ptr<PackReplay>> PackReplay::of(
   std::vector<std::int32_t> devices = devices_of_ranks(collective, *traffic);
   if (devices.empty()) {
     return tl::make_unexpected(Error::request(fmt::format(
-        "pack {} cannot be followed: its {} ranks are too many, or several ranks share a device",
+        "pack {} cannot be followed: it has too many ranks ({}), or several ranks share a device",
         pack, collective.group.size())));
   }
   std::int64_t steps = 0;

@@ -127,7 +127,7 @@ void Topology::from_cluster(const Trace& trace, const Cluster& cluster, std::int
   // Switches of the network are drawn as one node, so links between them are not drawn.
   if (cluster.fabric()) {
     words_ +=
-        fmt::format("{}The network ({}) is drawn as a single node; the report lists its links.",
+        fmt::format("{}The network ({}) is drawn as a single node; tutti report lists the links.",
                     words_.empty() ? "" : " ", cluster.fabric()->describe());
   }
   for (core::LinkId id = cluster.switch_links(); id < cluster.first_link(workers); ++id) {

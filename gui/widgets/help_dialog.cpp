@@ -17,19 +17,19 @@ namespace {
 QString tr(const char* text) { return QCoreApplication::translate("Help", text); }
 
 QString html_of(const Actions& actions) {
-  QString html = tr(
-      "<p>A pixel that contains a single span is drawn in full, even if the span is shorter. A "
-      "pixel with several spans has the colour of the longest span and is filled by the share of "
-      "time that spans cover. A span of at least four pixels has a dark left edge. The pale "
-      "beginning of a span is the time for which the span waits. Hatched parts of rows were not "
-      "recorded. In a row of a lane, sends fill the upper part, receives fill the lower part, and "
-      "spans that send and receive fill the whole height.</p><p>The wheel scrolls. Ctrl+wheel "
-      "zooms at the mouse, and Shift+wheel moves the view in time. Dragging with the left button "
-      "selects a range. Dragging with the middle button, or while Space is pressed, moves the "
-      "view. Dragging while Alt is pressed zooms to the dragged range. A double click zooms to a "
-      "span.</p><p>A search term is a kind (receive), a pack (pack 3), a device (gpu1), a duration "
-      "(&gt;1ms, &lt;20us), the name of a layer or a gradient (conv1), or a combination of "
-      "these.</p>");
+  QString html =
+      tr("<p>A pixel that contains a single span is drawn in full, even if the span is shorter "
+         "than the pixel. A pixel with several spans has the colour of the longest span and is "
+         "filled by the share of time that spans cover. A span of at least four pixels has a dark "
+         "left edge. The pale beginning of a span is the time for which the span waits. Hatched "
+         "parts of rows were not recorded. In a row of a lane, sends fill the upper part, receives "
+         "fill the lower part, and spans that send and receive fill the whole height.</p><p>The "
+         "wheel scrolls. Ctrl+wheel zooms at the mouse, and Shift+wheel moves the view in time. "
+         "Dragging with the left button selects a range. Dragging with the middle button, or while "
+         "Space is pressed, moves the view. Dragging while Alt is pressed zooms to the dragged "
+         "range. A double click zooms to a span.</p><p>A search term is a kind (receive), a pack "
+         "(pack 3), a device (gpu1), a duration (&gt;1ms, &lt;20us), the name of a layer or a "
+         "gradient (conv1), or a combination of these.</p>");
   for (const Actions::Group& group : actions.groups()) {
     html += QStringLiteral("<h3>%1</h3><table>").arg(QString(group.name).remove(QLatin1Char('&')));
     for (QAction* const action : group.actions) {

@@ -82,7 +82,7 @@ void PathPanel::paintEvent(QPaintEvent*) {
   const QRect top(kPathEdge, kPathEdge, width() - 2 * kPathEdge, fontMetrics().height());
   const QString words = chosen_ >= 0 ? words_of(boxes_[static_cast<std::size_t>(chosen_)])
                                      : tr("The critical path of the last training step by cause: "
-                                          "the width of a box is its time");
+                                          "the width of a box shows its time");
   painter.drawText(top, Qt::AlignLeft | Qt::AlignVCenter,
                    fontMetrics().elidedText(words, Qt::ElideRight, top.width()));
   for (const FlameBox& box : boxes_) {

@@ -278,13 +278,14 @@ void QueryPanel::show_answer(const Answer& answer) {
   table_->resizeColumnsToContents();
   filling_ = false;
   const QString time = QString::number(answer.seconds, 'f', 2);
-  show_message(result.truncated
-                   ? tr("the first %1 rows, in %2 s; restrict the query with WHERE or LIMIT")
-                         .arg(result.rows.size())
-                         .arg(time)
-               : result.rows.size() == 1 ? tr("1 row, in %1 s").arg(time)
-                                         : tr("%1 rows, in %2 s").arg(result.rows.size()).arg(time),
-               false);
+  show_message(
+      result.truncated
+          ? tr("only the first %1 rows are shown (%2 s); restrict the query with WHERE or LIMIT")
+                .arg(result.rows.size())
+                .arg(time)
+      : result.rows.size() == 1 ? tr("1 row, in %1 s").arg(time)
+                                : tr("%1 rows, in %2 s").arg(result.rows.size()).arg(time),
+      false);
 }
 
 std::optional<SpanId> QueryPanel::span_of(std::int64_t id) const {

@@ -316,7 +316,7 @@ TEST_F(Sweeps, PointsCanBeOpenedWhileTheSweepRuns) {
   opened_ = failed_ = 0;
   panel().open_point(first.point);
   ASSERT_TRUE(ran()) << said_;
-  EXPECT_TRUE(panel().running()) << "the sweep goes on";
+  EXPECT_TRUE(panel().running()) << "the sweep continues";
   EXPECT_GT(window_->timeline().view().run_length(), core::Time());
   const std::size_t there = panel().data()->rows.size();
   EXPECT_TRUE(until([&] { return panel().data()->rows.size() > there; }));

@@ -57,8 +57,8 @@ double relative(const Row& row, const Parameters& p) {
 
 void print(const std::string& what, const nccl::Quality& q) {
   fmt::print(
-      "{:<46} {:6} rows  median {:5.1f} %  mean {:5.1f} %  90th {:5.1f} %  bias {:+6.1f} %\n",
-      what.substr(0, 46), q.rows, 100 * q.median, 100 * q.mean, 100 * q.p90, 100 * q.bias);
+      "{:<70} {:6} rows  median {:5.1f} %  mean {:5.1f} %  90th {:5.1f} %  bias {:+6.1f} %\n",
+      what.substr(0, 72), q.rows, 100 * q.median, 100 * q.mean, 100 * q.p90, 100 * q.bias);
 }
 
 /// Writes the file. On failure, prints the reason and returns false.
@@ -277,18 +277,20 @@ void leave_one_system_out(const std::vector<Row>& rows,
   }
   print("each system left out of the fit", all.quality());
   print(fmt::format("  … without {}'s machines", kOneCollector), others.quality());
-  print("  … where no other system has the same parts", alone.quality());
-  print("  … where another system has the same parts", known.quality());
+  print("  … whose parameters no other system determines", alone.quality());
+  print("  … whose parameters other systems determine, too", known.quality());
   for (std::size_t size = 0; size < sizes.size(); ++size)
     print(fmt::format("      {}", nccl::ErrorBands::kSizeNames[size]), sizes[size].quality());
   for (const auto& [name, errors] : nodes) print("      " + name, errors.quality());
   print("  8 H100 in one node", eight_h100.quality());
-  print_with_known_factor("      … corrected by each system's median", counted, left_out,
-                          system_of);
+  print_with_known_factor("      … if the median error of each system were known", counted,
+                          left_out, system_of);
   const auto config = [](const Row& row) { return row.model->table().facts.config; };
-  print_with_known_factor("      … by each experiment's median", counted, left_out, config);
+  print_with_known_factor("      … if the median error of each experiment were known", counted,
+                          left_out, config);
   print_with_known_factor(
-      "      … by each experiment's median per size", counted, left_out, [&](const Row& row) {
+      "      … if the median error of each experiment and size range were known", counted, left_out,
+      [&](const Row& row) {
         return config(row) +
                std::to_string(nccl::ErrorBands::size_of(row.model->table().rows[row.index].bytes));
       });

@@ -47,7 +47,7 @@ void print(const char* what, const std::vector<Residual>& residuals,
                 r.weight);
   }
   fmt::print(
-      "{:<54} {:6} rows  error (median / 90th percentile, %)  before {:5.1f} / {:5.1f}  after "
+      "{:<76} {:6} rows  error (median / 90th percentile, %)  before {:5.1f} / {:5.1f}  after "
       "{:5.1f} / {:5.1f}",
       what, residuals.size(), 100 * cold.quality().median, 100 * cold.quality().p90,
       100 * warm.quality().median, 100 * warm.quality().p90);
@@ -127,11 +127,11 @@ int main(int argc, char** argv) {
   for (auto& one : learning) of_fold.push_back(one.get());
   using Cases = std::vector<Case> (*)(const std::vector<System>&);
   for (const auto& [what, cases] :
-       {std::pair<const char*, Cases>("given one all-reduce, predicted all other tables",
+       {std::pair<const char*, Cases>("all tables, predicted from one all-reduce table",
                                       one_all_reduce),
-        {"given one all-reduce, predicted the other collectives", other_collectives},
-        {"given one and two nodes, predicted four and more", more_nodes},
-        {"given one node, predicted several", between_nodes}}) {
+        {"tables of other collectives, predicted from one all-reduce table", other_collectives},
+        {"tables of four and more nodes, predicted from tables of one and two nodes", more_nodes},
+        {"tables of several nodes, predicted from tables of one node", between_nodes}}) {
     std::vector<Residual> all;
     std::vector<std::size_t> folds;
     for (std::size_t fold = 0; fold < kFolds; ++fold) {

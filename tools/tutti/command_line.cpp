@@ -156,8 +156,8 @@ CommandLine::CommandLine()
     command->add_flag("-q,--quiet", commands_->quiet, "Print results and errors only");
     command
         ->add_flag("-v,--verbose", commands_->verbose,
-                   "Print progress even if standard error is not a terminal, print all columns of "
-                   "tables and one row for each link")
+                   "Print progress even if standard error is not a terminal, all columns of "
+                   "tables, and a row for every link, even if links look the same")
         ->excludes("--quiet");
     command
         ->add_option(

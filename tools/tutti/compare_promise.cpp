@@ -130,11 +130,11 @@ Expected<std::vector<MeasuredPoint>> measured(const std::vector<std::string>& fi
       continue;
     }
     if (begin->starts_with(core::kTimelineMagic))
-      return tl::make_unexpected(Error::request(
-          {ProblemCode::kWrongType},
-          "--promise does not read timelines of Tutti; if this timeline was imported, "
-          "give its traces; to compare it with another timeline, omit --promise",
-          {files[i], 0, 0}));
+      return tl::make_unexpected(
+          Error::request({ProblemCode::kWrongType},
+                         "--promise does not read timelines of Tutti; give the traces from which "
+                         "this timeline was imported, or omit --promise to compare two timelines",
+                         {files[i], 0, 0}));
     const auto tables = core::load_nccl_tests(files[i]);
     if (!tables) return failed(tables);
     if (const auto added = add_tables(*tables, points); !added) return failed(added);
@@ -276,7 +276,7 @@ int compare_promise(const CompareOptions& options) {
   if (other_choices > 0)
     out += fmt::format(
         "for {} of these collectives, NCCL did not choose the promised algorithm and protocol; "
-        "check that NCCL has loaded the table (NCCL_DEBUG=INFO, TUTTI_TUNER_LOG=1)\n",
+        "check that NCCL's tuner has loaded its table (NCCL_DEBUG=INFO, TUTTI_TUNER_LOG=1)\n",
         other_choices);
   if (const int none = counts[Grade::Verdict::kNotPromised]; none > 0)
     out += fmt::format(

@@ -189,8 +189,7 @@ std::vector<Loss> losses_of(const AlgorithmCosts& costs) {
   left -= more;
   const Time latency =
       std::min(left, costs.of_little - std::min(costs.of_little, costs.little_bound.time));
-  losses.push_back(
-      {fmt::format("latency of {} rounds, one after the other", costs.rounds.chain), latency});
+  losses.push_back({fmt::format("latency of {} consecutive rounds", costs.rounds.chain), latency});
   left -= latency;
   losses.push_back({"messages wait for other messages, reductions and copies", left});
   return losses;

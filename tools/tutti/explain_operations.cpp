@@ -205,7 +205,7 @@ int explain_operations(const ExplainOptions& options, const Environment& /*envir
   if (too_many)
     return report(core::Error::request(
         {core::ProblemCode::kTooLarge},
-        fmt::format("this log has more than {} operations; keep fewer steps", kMost),
+        fmt::format("this log has more than {} operations; remove some of its steps", kMost),
         {path, 0, 0}));
   const auto graph = core::operation_graph(operations);
   if (!graph) return report(graph.error());

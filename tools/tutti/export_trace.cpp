@@ -146,7 +146,7 @@ int export_trace(const ExportOptions& options, const Environment& environment) {
     print_note(fmt::format(
         "written: {}{}\n", files.written().front(),
         files.written().size() > 2 ? fmt::format(" and {} more", files.written().size() - 2) : ""));
-    print_note(fmt::format("written: {}, a scenario that executes the trace: tutti simulate {}\n",
+    print_note(fmt::format("written: {}, a scenario that executes the trace (tutti simulate {})\n",
                            files.scenario_file(), files.scenario_file()));
     return kDone;
   }

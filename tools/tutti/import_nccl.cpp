@@ -102,9 +102,9 @@ core::Expected<Channels> channels_of(const Topology& topology, const SearchResul
 std::string graphs_text(const SearchResult& found, const Channels& channels,
                         const std::string& file, std::int64_t nodes) {
   std::string text = fmt::format(
-      "{}: {} × {} GPUs of compute capability {}.{}, as found by the search of NCCL 2.28.9\n", file,
-      nodes * found.nodes_per_topology, found.node.count(NodeKind::kGpu), found.node.min_sm() / 10,
-      found.node.min_sm() % 10);
+      "{}: {} × {} GPUs of compute capability {}.{}; graphs that the search of NCCL 2.28.9 finds\n",
+      file, nodes * found.nodes_per_topology, found.node.count(NodeKind::kGpu),
+      found.node.min_sm() / 10, found.node.min_sm() % 10);
   if (found.nodes_per_topology > 1)
     text += fmt::format(
         "  NCCL treats each machine as {} nodes, because a machine's network cards are faster than "

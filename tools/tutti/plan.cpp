@@ -390,11 +390,12 @@ Expected<void> check_graph_options(const PlanOptions& options) {
   if (auto known = check_graph(options.graph); !known) return known;
   if (options.schedule || options.exchange)
     return refused({core::ProblemCode::kConflict, "--graph"},
-                   "--graph draws a training step, --schedule prints the steps of one collective; "
-                   "give one of them");
+                   "--graph draws a training step, and --schedule prints the steps of one "
+                   "collective; remove one of the two options");
   if (options.format == "json")
     return refused({core::ProblemCode::kConflict, "--graph"},
-                   "--graph draws a picture, --format json prints the plan; give one of them");
+                   "--graph draws a picture, and --format json prints the plan; remove one of the "
+                   "two options");
   return {};
 }
 

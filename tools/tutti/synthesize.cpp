@@ -93,7 +93,7 @@ Expected<Request> read_request(const SynthesizeOptions& options) {
                    "synthesize: name a scenario, or a machine (--cluster dgx-a100 --nodes 2)");
   if (!options.scenario.empty() && !options.cluster.empty())
     return refused({ProblemCode::kConflict, "--cluster"},
-                   "a scenario and --cluster exclude each other; give one");
+                   "a scenario and --cluster exclude each other; give only one of them");
   if (options.rows < 1)
     return refused({ProblemCode::kTooSmall, "--rows"}, "--rows {}: expected 1 or more",
                    options.rows);

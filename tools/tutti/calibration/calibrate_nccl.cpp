@@ -155,7 +155,8 @@ std::string nccl_json_of(const NcclOutcome& outcome, const CalibrateOptions& opt
 
 std::string head_of(const NcclOutcome& outcome) {
   std::string text = fmt::format(
-      "# Tutti {}. Ratio of measured to predicted NCCL times on this cluster, by part:\n#\n",
+      "# Tutti {}. Factors that correct the parts of predicted NCCL times for this cluster:\n"
+      "#\n",
       core::version());
   const std::string table = table_text(parts_report(outcome.calibration), 2,
                                        std::numeric_limits<int>::max(), Fit::kWhole);

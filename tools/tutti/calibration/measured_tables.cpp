@@ -90,7 +90,7 @@ class LogReader {
       return tl::make_unexpected(core::Error::request(
           {ProblemCode::kConflict, "--log"},
           "this log measures MPI, but --cluster calibrates NCCL; to calibrate links and hosts with "
-          "it, use tutti calibrate SCENARIO --log, with a scenario of the measured cluster",
+          "this log, use tutti calibrate SCENARIO --log, with a scenario of the measured cluster",
           logged.where));
     auto requested = requested_of(logged);
     if (!requested) return failed(requested);

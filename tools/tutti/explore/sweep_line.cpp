@@ -70,8 +70,9 @@ std::optional<std::int64_t> number_behind(std::string_view text, std::string_vie
 }
 
 tl::unexpected<core::Error> no_threads() {
-  return tl::make_unexpected(core::Error::run(
-      {core::ProblemCode::kSystem}, "no thread can be started here" + real::remedy_for(EAGAIN)));
+  return tl::make_unexpected(
+      core::Error::run({core::ProblemCode::kSystem},
+                       "this process cannot start a thread" + real::remedy_for(EAGAIN)));
 }
 
 }  // namespace tutti::tools

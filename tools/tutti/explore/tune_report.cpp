@@ -350,9 +350,10 @@ std::string tune_text(const TuneResult& r) {
           ? fmt::format("; skipped {} settings that would take long to simulate", r.left_out)
           : "",
       r.refused > 0 ? fmt::format("; {} are invalid", r.refused) : "",
-      r.stopped > 0
-          ? fmt::format("; stopped {} settings early, because they are clearly slower", r.stopped)
-          : "",
+      r.stopped > 0 ? fmt::format("; stopped {} settings early, because they are clearly slower "
+                                  "than the best settings",
+                                  r.stopped)
+                    : "",
       r.beside);
   if (r.not_comparable > 0)
     text += fmt::format("{} of these settings cannot be compared with the current settings\n",
@@ -375,7 +376,7 @@ std::string tune_text(const TuneResult& r) {
       show_share(slower ? share(best.step - now.step, now.step) : std::max(0.0, r.advice.gain)),
       slower ? "more" : "less", bounded ? show(best.step_bound) : "not known");
   if (r.max_expected_improvement < 1)
-    text += fmt::format("the remaining settings may gain at most {} more\n",
+    text += fmt::format("settings that were not tried are expected to gain at most {} more\n",
                         show_share(r.max_expected_improvement));
   text += '\n';
   text += r.advice.change ? "recommended: change\n    " + settings(r, r.values, "\n    ") + '\n'

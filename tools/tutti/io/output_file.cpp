@@ -155,7 +155,7 @@ core::Expected<OutputFile> OutputFile::create(const std::string& path,
                     fmt::format("cannot be written: {}", std::strerror(errno)));
   }
   return refuse(core::ProblemCode::kTooLarge,
-                "the folder has too many unfinished files (NAME.part); remove them");
+                "the folder has too many unfinished files (NAME.part); remove these files");
 }
 
 OutputFile::OutputFile(OutputFile&& other) noexcept

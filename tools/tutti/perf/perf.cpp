@@ -226,7 +226,7 @@ int perf_of_nccl(const PerfOptions& options, const PerfRequest& request,
     return report(Error::request({ProblemCode::kConflict, option}, text));
   };
   if (!options.scenario.file.empty())
-    return wrong("--cluster", "a scenario and --cluster exclude each other; give one");
+    return wrong("--cluster", "a scenario and --cluster exclude each other; give only one of them");
   if (request.real) return wrong("--backend", "--cluster only predicts times; remove --backend");
   if (!options.scenario.tf_config.empty())
     return wrong("--tf-config", "--tf-config applies to scenarios; with --cluster use --nodes");

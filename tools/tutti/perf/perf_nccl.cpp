@@ -72,8 +72,9 @@ Expected<std::map<std::int64_t, double>> measured(const NcclPerfRequest& request
         times.emplace(row.bytes, timing->us);
     }
     if (logged.is_osu && !logged.ranks)
-      notes.push_back(fmt::format("{}:{} does not list its ranks; assumed: {} ranks (--nodes)",
-                                  table.where.file, table.where.line, ranks));
+      notes.push_back(
+          fmt::format("{}:{} does not list its ranks; assumed: {} ranks (option --nodes)",
+                      table.where.file, table.where.line, ranks));
   }
   if (times.empty()) return tl::make_unexpected(refused);
   if (wrong > 0) notes.push_back(fmt::format("ignored {} rows with wrong results", wrong));

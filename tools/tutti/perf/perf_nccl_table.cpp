@@ -192,12 +192,11 @@ class Printer {
     }
     return out.empty()
                ? ""
-               : "# The model predicted a time below the lower bound (the time that a link "
-                 "needs for the bytes) for these rows, so the times of these rows were raised to "
-                 "the bound. The machine file may have a link that is too slow, or a calibration "
-                 "may "
-                 "contain times that the links do not allow; otherwise, the model is wrong: please "
-                 "report this:\n" +
+               : "# For the following sizes, the model predicted less time than the lower bound, "
+                 "which is the time that a link needs for the bytes; the times of these rows were "
+                 "raised to the bound. Possible causes are a link that is too slow in the machine "
+                 "file, and a calibration with times that the links do not allow. If neither is "
+                 "the case, the model is wrong; please report this.\n" +
                      out;
   }
 
@@ -270,8 +269,8 @@ class Printer {
           fmt::format("  the tuner chooses {} with {} channels\n", how(row), row.choice->channels);
     } else if (second) {
       const double more = 100 * (second->time_us / row.choice->estimate_us - 1);
-      out += fmt::format("  {} has the lowest estimate; {}/{} would take {:.1f} % more\n", how(row),
-                         to_string(second->algorithm), to_string(second->protocol), more);
+      out += fmt::format("  {} has the lowest estimate; the estimate of {}/{} is {:.1f} % higher\n",
+                         how(row), to_string(second->algorithm), to_string(second->protocol), more);
     } else {
       out += fmt::format("  {} is the only possible choice\n", how(row));
     }
