@@ -374,7 +374,7 @@ def draw_packings(points):
 def write_tables(points, unused, out):
     good = [p for p in points if p.predicted]
     errors = [abs(p.error()) for p in good]
-    paragraph("`tools/published.py` writes this section. It predicts every row with several GPUs, for each table that "
+    paragraph("`tools/published.py` writes this section. The script predicts every row with several GPUs of every table that "
               "describes its hardware sufficiently. The only measured input of a prediction is the throughput of one GPU, "
               "from the same table.", out)
     print("| case | rows | median error | largest error | row with the largest error |\n|---|---:|---:|---:|---|", file=out)
