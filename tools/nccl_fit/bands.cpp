@@ -27,7 +27,8 @@ using core::nccl::ErrorBands;
 /// % for 20 systems. In tests with systems that were left out of the fit, half of this increase (82
 /// %) was sufficient.
 constexpr double kLow = 0.09, kHigh = 0.91;
-constexpr double kPriorWeight = 3;  ///< weight of the prior (a factor of 1), as a number of systems
+constexpr double kPriorWeight = 3;  ///< weight of the prior that a factor is 1, as a number of
+                                    ///< systems
 /// The minimum distance between an end of a band and the prediction, as a logarithm of the ratio.
 constexpr double kMin = 0.01;
 constexpr std::size_t kFewSystems = 5;

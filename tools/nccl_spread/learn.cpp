@@ -17,7 +17,7 @@ using core::nccl::TimeProcess;
 /// Degrees of freedom of the Student's t distribution of a predicted value.
 constexpr double kDegrees = 5;
 constexpr double kPullSd = 0.7;  ///< standard deviation of the prior of a scale's logarithm
-/// The weight of the data relative to the penalty, as a number of systems.
+/// In the cost, the data have the weight of this number of systems, relative to the penalty.
 constexpr double kSystems = 30;
 /// The maximum number of rows of a table that are predicted while the scales are learned.
 constexpr std::size_t kMaxRowsPerTable = 8;

@@ -9,11 +9,12 @@
 
 namespace tutti::nccl_spread {
 
-/// The correlation between errors of one and of several nodes. The hops and rates of NVLink and of
-/// a network have different causes, so the correlation is low. The correlation cannot be learned,
-/// for two reasons. Only eight systems have tables of one and of several nodes. Some of their
-/// errors have causes that the model does not contain; with such errors, the likelihood is higher
-/// for a high correlation, because a high correlation makes the bands wider.
+/// The correlation between the errors of a system's tables of one node and those of its tables of
+/// several nodes. The hops and rates of NVLink and of a network have different causes, so the
+/// correlation is low. The correlation cannot be learned, for two reasons. Only eight systems have
+/// tables of one and of several nodes. Some of their errors have causes that the model does not
+/// contain; with such errors, the likelihood is higher for a high correlation, because a high
+/// correlation makes the bands wider.
 inline constexpr double kAcrossNodes = 0.1;
 
 /// Returns the scales with which the Gaussian process best predicts tables of a system from other

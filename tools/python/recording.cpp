@@ -1,11 +1,11 @@
 // This file makes columns for NumPy and Arrow from a timeline. The table of spans is by far the
 // largest. Spans are therefore collected column by column, and the columns are moved into the table
 // without a copy. Tables other than that of spans are made on request. Categorical columns need
-// dense indices and distinct names. Track numbers are arbitrary, and the numbers of span kinds have
-// gaps and repeated names. The function end() therefore renumbers tracks, and add_name() makes
-// names distinct. The function messages() finds the sender of each received message in one hash
-// table by track, step, pack and index. Comparisons, pictures and exports use the functions for
-// timeline files: reader() writes the timeline to memory in the format of a file.
+// dense indices and distinct names. Track numbers are arbitrary. The numbers of span kinds have
+// gaps, and several kinds have the same name. The function end() therefore renumbers tracks, and
+// add_name() makes names distinct. The function messages() finds the sender of each received
+// message in one hash table by track, step, pack and index. Comparisons, pictures and exports use
+// the functions for timeline files: reader() writes the timeline to memory in the format of a file.
 
 #include "tools/python/recording.h"
 

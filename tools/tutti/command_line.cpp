@@ -94,7 +94,8 @@ void add_option_inputs(const CLI::App& app) {
 
 }  // namespace
 
-/// The function that implements each command.
+/// The functions that implement the commands, and the values of options that belong to no single
+/// command.
 struct CommandLine::Commands {
   CompletionOptions completion;
   ManualOptions manual;

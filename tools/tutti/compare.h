@@ -16,8 +16,8 @@ struct CompareOptions {
       files;  ///< files to compare: two timelines, or the measurements for `promise`
   /// The report of `tutti tune` that is compared with the measurements; empty: none.
   std::string promise;
-  /// The largest difference of step times, in percent of the first one, with which the command
-  /// succeeds; nullopt: any difference.
+  /// The command fails if the step times differ by more than this percentage of the first file's
+  /// step time; nullopt: any difference is accepted.
   std::optional<double> within;
   std::string format = "text";
   std::int32_t rows = 12;  ///< maximum number of packs in the text output

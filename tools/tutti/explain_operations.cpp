@@ -32,7 +32,8 @@ struct Change {
 /// The results of the command, in nanoseconds.
 struct Explained {
   std::int64_t measured_ns = 0;   ///< mean time of all steps
-  std::int64_t predicted_ns = 0;  ///< mean predicted time of all steps, from their computation
+  std::int64_t predicted_ns = 0;  ///< mean predicted time of all steps; predicted from the times of
+                                  ///< computations
   std::vector<double> errors;     ///< sorted errors of the steps from which the graph was not
                                   ///< inferred
   std::vector<Change> changes;
@@ -108,7 +109,8 @@ class JobExplainer {
   Explained made_;
 };
 
-/// The numbers of tasks of a graph that wait for other ranks.
+/// The numbers of messages and collectives of a graph, in which ranks wait for other ranks, and the
+/// largest number of ranks of a collective.
 struct Waits {
   std::size_t messages = 0, collectives = 0, largest = 0;
 };

@@ -160,8 +160,8 @@ class GraphImport {
     return {};
   }
 
-  /// All files must be files of one trace, since the shell may have expanded a pattern to the files
-  /// of all ranks.
+  /// Checks that all files belong to one trace. The arguments may be the files of all ranks,
+  /// because shells expand patterns.
   [[nodiscard]] Expected<void> check_one_trace() const {
     const auto prefix = [](const std::string& path) {
       const std::size_t digits = path.find_last_of("0123456789");
@@ -194,7 +194,7 @@ class GraphImport {
     return bytes && core::recognise_graph(*bytes) == GraphFormat::kAicb;
   }
 
-  /// Writes the measured times in the log of an AICB run.
+  /// Writes the measured times that the log of an AICB run contains.
   Expected<void> write_times(const std::string& output) const {
     const std::string& file = options_.files.front();
     auto input = core::open_byte_input(file);

@@ -66,7 +66,7 @@ Expected<std::shared_ptr<const Schedule>> lowered(const Collective& planned,
 
 /// The schedule of a collective that NCCL executes only inside workers. The parts inside workers
 /// use NCCL's schedule if NCCL's choice can be lowered, and rings otherwise. `words` says which of
-/// the two.
+/// the two is used.
 struct LoweredParts {
   std::shared_ptr<const Schedule> schedule;
   std::string words;

@@ -1,12 +1,13 @@
 // Measures how well the scenario of a trace predicts steps that it has not seen. The first half of
-// the steps gives the layer times, the host gaps, the packs, and either the gaps of a late rank or
-// corrections of NCCL's times. The other steps are then predicted by a simulation, in which no
-// measured duration of a collective is replayed:
+// the steps gives the layer times, the host gaps and the packs. The other steps are then predicted
+// by a simulation, in which no measured duration of a collective is replayed. The first half also
+// gives one of two explanations for the durations of packs:
 //
 // - If packs take about the predicted times, their sizes and times calibrate NCCL's time model, in
 //   the same way as a log of nccl-tests. The correction is a function of the size, not of the pack.
-// - If the only measured rank waits for a late rank, the durations of packs consist of waiting, and
-//   say nothing about NCCL. Their waits are then explained by the gaps of the late rank.
+// - If packs of the only recorded rank take much longer, this rank is assumed to wait for a late
+//   rank, which was not recorded. The durations of packs then say nothing about NCCL, and are
+//   explained by gaps in the computation of the late rank.
 
 #include "tools/tutti/validate_trace.h"
 
@@ -105,7 +106,7 @@ class TraceValidation {
   }
   [[nodiscard]] const Summary& before() const { return before_; }
 
-  /// Compares a prediction with the steps that were not given.
+  /// Compares a prediction with the steps that were not used for calibration.
   [[nodiscard]] Held errors_of(const Summary& predicted, bool late) {
     Held held;
     const double step_us = static_cast<double>(predicted.step_time().count()) / 1e6;

@@ -151,7 +151,7 @@ std::string run_page(const TimelineReader& timeline, int rows) {
   return page_html(fmt::format("{} ({})", info.scenario, info.executor), body);
 }
 
-/// Returns what distinguishes one of two runs from the other.
+/// Returns a name for the first or the second run, which differs from the name of the other run.
 std::string name_of_run(const core::RunInfo& a, const core::RunInfo& b, bool first) {
   const core::RunInfo& run = first ? a : b;
   if (a.executor != b.executor) return run.executor;

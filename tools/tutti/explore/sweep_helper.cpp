@@ -53,7 +53,8 @@ class Lines {
   void send_heartbeats() {
     const std::lock_guard lock(mutex_);
     for (Line* line : lines_) {
-      // Skip a connection on which a message is being sent, because it does not need an "alive".
+      // Skip connections on which a message is being sent, because these connections need no
+      // "alive".
       const std::unique_lock sending(line->sending, std::try_to_lock);
       if (sending) line->text.send_word("alive");
     }

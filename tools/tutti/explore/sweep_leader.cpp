@@ -31,8 +31,8 @@ using core::Outcome;
 using Clock = std::chrono::steady_clock;
 using State = real::Handshake::State;
 
-/// After all points are done, rank 0 waits for this time for ranks that join late, in order to end
-/// them.
+/// After all points are done, rank 0 waits for this time for ranks that join late, to tell them
+/// that the sweep is complete.
 constexpr auto kLateJoinTimeout = std::chrono::seconds(10);
 
 /// A connection of another rank.

@@ -11,7 +11,7 @@ struct PerfColumn {
   std::string name;
   std::string unit;  ///< printed below the name, such as "(us)"; may be empty
   int width = 0;     ///< in characters
-  /// If the terminal is too narrow, the column with the largest value is omitted first. 0: the
+  /// If the terminal is too narrow, the column with the largest `omitted` is omitted first. 0: the
   /// column is never omitted.
   int omitted = 0;
   /// The common heading of adjacent columns, such as "out-of-place"; may be empty.

@@ -30,7 +30,8 @@ struct NcclPerfOptions {
   std::optional<std::int32_t> threads;  ///< nccl-tests -t: GPUs per node, with a thread for each
   /// The kind of buffers: plain (default), registered or symmetric.
   std::optional<std::string> buffers;
-  std::optional<std::int32_t> local_register;  ///< nccl-tests -R: 0, 1 or 2 for these kinds
+  std::optional<std::int32_t> local_register;  ///< nccl-tests -R: 0 (plain), 1 (registered) or 2
+                                               ///< (symmetric)
   std::string calibration;  ///< a calibration file with measured times; empty: none
   bool explain = false;
   std::string against;  ///< a log of nccl-tests to compare with; empty: none

@@ -4,7 +4,7 @@
 // log is given, columns with the measured time and the error follow. Sections below the table are
 // printed only if they have content: times that were raised to the bound of a link, settings that
 // are faster than NCCL's choice according to the model, and the comparison with the log. The option
-// --explain adds the candidates of every size. The JSON has the same values. The file perf_nccl.h
+// --explain adds the candidates of every size. The JSON has the same values. The file perf_nccl.cpp
 // makes the predictions.
 
 #include "tools/tutti/perf/perf_nccl_table.h"

@@ -13,7 +13,7 @@
 
 namespace tutti::tools {
 
-/// The values of the options of `tutti perf` that apply to all of its ways.
+/// The values of the options of `tutti perf` that apply to simulations, real runs and NCCL's model.
 struct PerfRequest {
   Format format = Format::kText;
   core::OneBuffer what;  ///< the collective, whose number of elements is not set
