@@ -53,7 +53,7 @@ void add_times(const Trace& trace, const core::Summary& summary,
   if (bound > Time()) {
     figures.push_back(
         {"lower bound", show(bound),
-         fmt::format("step time is {:.2f} × this bound",
+         fmt::format("step time: {:.2f} × bound",
                      static_cast<double>(step->time.count()) / static_cast<double>(bound.count())),
          "The lower bound of the step time for any algorithm and any packing, "
          "computed from the parameters of the scenario."});
@@ -97,7 +97,7 @@ HeadlineFigure compared_with_last_run(Time before, Time now) {
   const core::Pair time{before, now};
   const auto share = time.share();
   return {
-      "vs. the previous run", time.difference() == Time() ? "equal" : difference_of(time),
+      "vs. previous run", time.difference() == Time() ? "equal" : difference_of(time),
       (share && time.difference() != Time() ? signed_percent(*share) : std::string()) +
           " (R compares)",
       fmt::format("The step time of the previous run was {}. R shows both runs on one time axis.",
