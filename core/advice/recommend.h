@@ -7,7 +7,7 @@
 namespace tutti::core {
 
 /// The error of a predicted difference between the step times of two settings on the same cluster,
-/// as a share of the step time. Of the observed errors, 95 % are smaller than this value. The value
+/// as a share of the step time. 95 % of the observed errors are smaller than this value. The value
 /// was derived from the only published sweep of bucket sizes that is described well enough to be
 /// simulated (PyTorch DDP, ResNet-50; its 23 sizes form 253 pairs). The value includes the scatter
 /// of the measurements in this sweep. A test repeats the derivation.

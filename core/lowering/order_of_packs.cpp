@@ -19,12 +19,16 @@ void give_keys(Plan& plan) {
   }
 }
 
-void sort_by_keys(Plan& plan) {
+void sort(Plan& plan, const std::vector<int>& order) {
+  std::vector<Pack> sorted;
+  for (const int i : order) sorted.push_back(std::move(plan.packs[i]));
+  plan.packs = std::move(sorted);
+}
+
+std::vector<int> by_keys(const Plan& plan) {
   std::vector<std::int64_t> keys;
   for (const Pack& pack : plan.packs) keys.push_back(pack.payload.instance_key);
-  std::vector<Pack> sorted;
-  for (const int i : launch_order(keys)) sorted.push_back(std::move(plan.packs[i]));
-  plan.packs = std::move(sorted);
+  return launch_order(keys);
 }
 
 /// Returns the packs in the order in which their gradients become ready. Packs that become ready
@@ -56,15 +60,17 @@ void set_launch_order(const Strategy& strategy, const Workload& workload, Plan& 
                            !strategy.bytes_per_pack && strategy.num_packs == 0);
   if (strategy.instance_keys || descending) give_keys(plan);
   if (plan.fuses()) return;
+  int at_once = static_cast<int>(plan.packs.size());
   if (strategy.launch == Launch::kSerial) {
-    if (descending) sort_by_keys(plan);
-    for (int i = 1; i < static_cast<int>(plan.packs.size()); ++i) plan.packs[i].after = i - 1;
+    if (descending) sort(plan, by_keys(plan));
+    at_once = 1;
   } else if (packs_share_communicators(strategy)) {
-    const std::vector<int> order = as_they_become_ready(workload, plan);
-    const auto communicators = static_cast<std::size_t>(strategy.nccl_communicators);
-    for (std::size_t i = communicators; i < order.size(); ++i)
-      plan.packs[order[i]].after = order[i - communicators];
+    // All processes issue the packs of a communicator in the order of the plan.
+    sort(plan, as_they_become_ready(workload, plan));
+    at_once = strategy.nccl_communicators;
   }
+  for (int i = at_once; i < static_cast<int>(plan.packs.size()); ++i)
+    plan.packs[i].after = i - at_once;
 }
 
 }  // namespace tutti::core

@@ -32,28 +32,11 @@ struct Dense {
 };
 
 Dense dense_of(const Workload& all) {
-  Dense dense{all, {}};
-  dense.workload.gradients.clear();
-  // Plan without checkpoints here; their packs are added to the complete plan at the end.
-  dense.workload.on_read.clear();
-  dense.workload.checkpoint_every = 0;
-  std::vector<int> now(all.gradients.size(), -1);
+  std::vector<int> kept;
   for (int v = 0; v < static_cast<int>(all.gradients.size()); ++v) {
-    const Variable& gradient = all.gradients[v];
-    if (gradient.slices) continue;
-    now[v] = static_cast<int>(dense.was.size());
-    dense.was.push_back(v);
-    dense.workload.gradients.push_back(gradient);
+    if (!all.gradients[v].slices) kept.push_back(v);
   }
-  // Keep a segment even if it has no gradient, because the segment's computation time is needed.
-  for (BackwardSegment& segment : dense.workload.segments) {
-    std::vector<int> left;
-    for (const int v : segment.variables) {
-      if (now[v] >= 0) left.push_back(now[v]);
-    }
-    segment.variables = std::move(left);
-  }
-  return dense;
+  return {all.with_gradients(kept), kept};
 }
 
 class SparsePlanner {

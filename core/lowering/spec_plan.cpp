@@ -100,9 +100,7 @@ class SpecPlanner {
     const bool any =
         std::any_of(taken.begin(), taken.end(), [this](int v) { return gradient(v).elements > 0; });
     if (!any) return std::nullopt;
-    Workload own = workload_;
-    own.gradients.clear();
-    for (const int v : taken) own.gradients.push_back(gradient(v));
+    const Workload own = workload_.with_gradients(taken);
     const Strategy strategy = for_entry(strategy_, e);
     // Exchanges belong to the whole model, so only the plan of the first entry contains them. The
     // collectives of exchanges come first in the table of this plan, so their indices stay valid.

@@ -42,4 +42,24 @@ Bytes Workload::bytes() const {
   return total;
 }
 
+Workload Workload::with_gradients(const std::vector<int>& kept) const {
+  Workload part = *this;
+  part.gradients.clear();
+  part.on_read.clear();
+  part.checkpoint_every = 0;
+  std::vector<int> now(gradients.size(), -1);
+  for (const int v : kept) {
+    now[v] = static_cast<int>(part.gradients.size());
+    part.gradients.push_back(gradients[v]);
+  }
+  for (BackwardSegment& segment : part.segments) {
+    std::vector<int> left;
+    for (const int v : segment.variables) {
+      if (now[v] >= 0) left.push_back(now[v]);
+    }
+    segment.variables = std::move(left);
+  }
+  return part;
+}
+
 }  // namespace tutti::core

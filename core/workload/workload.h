@@ -109,6 +109,10 @@ struct Workload {
   HostGaps gaps = {};
 
   [[nodiscard]] Bytes bytes() const;
+  /// Returns the workload with only these gradients, in the given order, without variables that are
+  /// read and without checkpoints. All segments remain, because their computation takes time.
+  /// `kept`: distinct indices of gradients.
+  [[nodiscard]] Workload with_gradients(const std::vector<int>& kept) const;
 };
 
 struct WorkloadOptions {

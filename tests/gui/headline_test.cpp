@@ -31,7 +31,7 @@ TEST(Headline, HasTheValuesOfTheSteadyState) {
   EXPECT_EQ(figures[0].value, show(step->time));
   EXPECT_EQ(figures[1].value, show(step->exposed));
   EXPECT_EQ(figures[2].value, show(trace->run().step_bound));
-  EXPECT_THAT(figures[2].remark, HasSubstr("step is 1."));
+  EXPECT_THAT(figures[2].remark, HasSubstr("step time: 1."));
   EXPECT_THAT(figures[3].detail, HasSubstr(figures[3].value));
 }
 

@@ -80,8 +80,8 @@ TEST(Topology, DrawsTheSwitchesOfAFatTreeAsOneNetwork) {
   EXPECT_EQ(static_cast<core::LinkId>(run.topology.links().size()),
             cluster.links() - cluster.switch_links());
   EXPECT_EQ(run.topology.words(),
-            "The network (fat tree of 2 leaves and 2 spines) is drawn as a single node; the report "
-            "lists its links.");
+            "The network (fat tree of 2 leaves and 2 spines) is drawn as a single node; tutti "
+            "report lists the links.");
   const auto way = run.topology.route(run.traffic->device(0, "cpu0"),
                                       run.traffic->device(3, "cpu0"), core::Staging::kDirect);
   std::string names;

@@ -268,7 +268,7 @@ TEST(CalibrationLawOutliers, WaitingForACpuCoreIsNotMistakenForASlowLink) {
   EXPECT_THAT(crowded.notes,
               testing::Contains(testing::AllOf(
                   HasSubstr("in 3 of 3 steps, workers waited for a CPU core"),
-                  HasSubstr("for 50 % of the time"), HasSubstr("up to 2 times as high"))));
+                  HasSubstr("was 50 % of the time"), HasSubstr("up to 2 times as high"))));
 }
 
 TEST(CalibrationLawOutliers, LinksThatTheRunDidNotUseAreNotChecked) {

@@ -121,6 +121,16 @@ TEST(Checkpoint, LengthensItsStepsByTheSumOfItsPacks) {
   }
 }
 
+/// The gradients of each entry are planned separately, too.
+TEST(Checkpoint, IsWrittenOnceWithTwoEntriesOfASpec) {
+  const core::Scenario s = scenario(
+      "workers { machine: \"dgx1-v100\" count: 2 }",
+      "tensorflow { multi_worker_all_reduce { all_reduce_spec { text: \"pscpu:2k:xring\" } } }",
+      "checkpoint_every: 1",
+      "variable { name: \"w\" shape: 64 } on_read { name: \"total\" aggregation: SUM }");
+  EXPECT_THAT(checkpoint(s), ElementsAre(HasSubstr("total")));
+}
+
 /// Dense gradients are planned separately, but a checkpoint stores the variables of the whole plan.
 TEST(Checkpoint, IsWrittenOnceWithSparseGradients) {
   const core::Scenario s = scenario("workers { machine: \"dgx1-v100\" count: 2 }",

@@ -227,7 +227,8 @@ TEST(ComparePromise, GradesDumpsAndLogsByTheErrorBands) {
   const Outcome text = run_tutti({"compare", "--promise", promise, files.folder.file("dump")});
   EXPECT_THAT(
       text.out,
-      AllOf(HasSubstr("2 of 3 collectives are inside their error bands, 0 are faster, 1 slower"),
+      AllOf(HasSubstr(
+                "2 of 3 collectives are inside their error bands, 0 are faster, and 1 are slower"),
             HasSubstr("slower")));
   // A log of nccl-tests with the predicted times for the same setting. All of them are inside their
   // bands.

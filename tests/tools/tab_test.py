@@ -55,6 +55,7 @@ CASES = [
     ("tutti simulate mine.textproto &> no", "tutti simulate mine.textproto &> notes.txt "),
     ("tutti simulate mine.textproto>no", "tutti simulate mine.textproto>notes.txt "),
     ("tutti simulate 2>notes.txt mi", "tutti simulate 2>notes.txt mine.textproto "),
+    ("tutti simulate 2>&1 > notes.txt mi", "tutti simulate 2>&1 > notes.txt mine.textproto "),
     # Paths with spaces, with and without quotes.
     ("tutti simulate my", "tutti simulate my\\ file.textproto "),
     ("tutti compare sub", "tutti compare sub\\ dir/"),

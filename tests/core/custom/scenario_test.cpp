@@ -194,7 +194,8 @@ TEST(CustomInScenario, RefusesSwitchOperationsThatNoSwitchSupports) {
     const auto scenario = on_h100(with(step), 2);
     return scenario ? "" : scenario.error().message();
   };
-  EXPECT_THAT(why("multicast data[0] to 0 count ranks"), HasSubstr("send to the ranks of other"));
+  EXPECT_THAT(why("multicast data[0] to 0 count ranks"),
+              HasSubstr("send separate messages to the ranks of other"));
   EXPECT_THAT(why("reduce data[0] across 0 count nodes step gpus"),
               AllOf(HasSubstr("ranks 0 to 8 (step 8)"), HasSubstr("reduce within each node")));
 }

@@ -88,8 +88,8 @@ TEST(KinetoVariants, PacksThatDdpWouldNotFormBecomeVariables) {
   EXPECT_FALSE(limits_of_packs(model));
   const auto notes = fit_gradients(model, {});
   ASSERT_TRUE(notes);
-  EXPECT_THAT(*notes, ElementsAre(HasSubstr("each of the 3 packs becomes one variable instead of "
-                                            "its 6 gradients")));
+  EXPECT_THAT(*notes, ElementsAre(HasSubstr("one variable for each of the 3 packs, instead of "
+                                            "one for each of the 6 gradients")));
   ASSERT_THAT(model.gradients, SizeIs(3));
   EXPECT_EQ(model.gradients[0].elements, 300'000);
   EXPECT_EQ(model.gradients[2].elements, 900'210);

@@ -202,7 +202,8 @@ TEST(ExecutionGraph, FindsCollectivesThatDoNotMatch) {
     Files files;
     files.add({collective(1, "", 100)});
     files.add({collective(1, "", 100, ChakraNode::Collective::kAllGather)});
-    EXPECT_THAT(files.problem(), HasSubstr("t.1.et: node 1 \"c1\" of rank 1 is collective 0"));
+    EXPECT_THAT(files.problem(),
+                HasSubstr("node 1 \"c1\" of rank 1 executes all_gather with root 0, but"));
   }
   {
     Files files;

@@ -1,8 +1,14 @@
 # Completion of tutti for fish: tutti completion fish | source
 
 function __tutti_complete
-    # The words before the cursor, without their quotes and backslashes.
-    set -l words (commandline -opc)
+    # The words before the cursor, without their quotes and backslashes. fish 3.6 also lists the
+    # targets of redirections, which are left out.
+    set -l line (commandline -pc)
+    set -l words
+    for word in (commandline -opc)
+        set -l target '[<>][>?&]?\s*'(string escape --style=regex -- "$word")'(\s|$)'
+        string match -qr -- $target "$line"; or set -a words $word
+    end
     set -l token (commandline -ct)
     set -l current (string unescape -- "$token"; or string unescape -- "$token'"; or string unescape -- "$token\""; or echo "$token")
     set -l answer ($words[1] complete -- $words[2..-1] "$current" 2> /dev/null)
