@@ -13,8 +13,8 @@
 
 namespace tutti::core {
 
-/// The number of a resource, which serves messages one after the other: a link, a port of a device,
-/// a copy engine, or the threads of a host.
+/// The index of a resource. A resource serves messages one after the other. It is a link, a port of
+/// a device, a copy engine, or the threads of a host.
 using ResourceId = std::int64_t;
 
 /// One resource on the path of a message. The message enters the resource as soon as its first byte
@@ -59,11 +59,11 @@ struct Path {
   bool by_hosts = false;             ///< true: at least one hop represents the threads of a host
   std::int32_t away = 0;             ///< see PathTable::unicast()
 
-  /// The sum of the latencies along the path to receiver 0. Without contention, the time of a
-  /// message follows from `latency` and from the narrowest link of each segment (`segments`). A
-  /// segment ends where the message is staged. If a message takes longer than this time, the
+  /// The sum of the latencies along the path to receiver 0. Together with `segments`, this sum
+  /// determines the time that a message needs without contention. If a message takes longer, the
   /// difference is due to queueing.
   Time latency;
+  /// A part of the path. A new segment begins where the message is staged.
   struct PathSegment {
     Bandwidth narrowest;  ///< rate of the narrowest link or, if it is lower, the rate limit of one
                           ///< connection
@@ -75,14 +75,14 @@ struct Path {
   /// Returns the first hop of a path from one sender. REQUIRES: the path has hops.
   [[nodiscard]] const PathHop& first() const { return chain ? hops.front() : hops[roots.front()]; }
 
-  /// Returns the time that threads of hosts add to a message without contention, beyond latency and
-  /// transfer time.
+  /// Returns the time that a message needs without contention, in addition to latency and transfer
+  /// time, because threads of hosts move its bytes.
   [[nodiscard]] Time of_hosts(Bytes bytes) const {
     return by_hosts ? time_of_hosts(bytes) : Time();
   }
 
-  /// Only for the model `ideal`: all links that carry the message. With `ideal`, links are no hops
-  /// of the path, but their load is recorded.
+  /// Only for the model `ideal`: all links that carry the message. With `ideal`, links are not hops
+  /// of the path, but their load is still recorded.
   std::vector<LinkId> silent_links;
 
  private:

@@ -7,8 +7,8 @@
 
 namespace tutti::core {
 
-/// The offset of each tensor in the buffer of a merged collective, as TensorFlow's ScopedAllocator
-/// places them, and the size of the buffer. The gaps between tensors are sent too.
+/// The layout that TensorFlow's ScopedAllocator gives to the buffer of a merged collective: the
+/// offset of each tensor, and the size of the buffer. The gaps between tensors are sent too.
 struct ScopedLayout {
   std::vector<Bytes> offsets;
   Bytes total;

@@ -10,11 +10,12 @@
 
 namespace tutti::core {
 
-/// Runs a program that is stored in columns, without copying it. A ColumnRunner stores a count only
-/// for each task of which some, but not all, predecessors are complete. A ColumnRunner makes the
-/// same calls in the same order as a Runner of the same program (a test checks this), but is
-/// slower. A ColumnRunner is used for very large programs, for which a Runner's array of counts
-/// would need too much memory.
+/// Runs a program that is stored in columns, without copying it. While some, but not all,
+/// predecessors of a task are complete, a ColumnRunner stores the number of the task's incomplete
+/// predecessors. For all other tasks, it stores no number. A ColumnRunner makes the same calls in
+/// the same order as a Runner of the same program (a test checks this), but is slower. A
+/// ColumnRunner is used for very large programs, for which a Runner's array of counts would need
+/// too much memory.
 /// Memory: a TaskCounts entry for each task with some complete predecessors, 4 bytes for each
 /// block, a bit for each latch (program.h), and 4 bytes for each task that waits for a latch. A
 /// ColumnRunner has no state for tasks in flight, so it does not detect a task that is completed

@@ -6,9 +6,8 @@
 
 namespace tutti::core {
 
-/// A compute task that a runner passed to an executor, which is the simulator or a real run
-/// (Host::compute), in the form in which the executor stores it. A compute stream executes one
-/// compute task at a time.
+/// The form in which an executor (the simulator or a real run) stores a compute task that a runner
+/// has passed to Host::compute(). A compute stream executes one compute task at a time.
 struct ComputeTask {
   ComputeTask() = default;
   ComputeTask(TaskId task_id, const Task& task, Time time, std::int64_t bound_ppm)

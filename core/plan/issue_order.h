@@ -29,8 +29,9 @@ class IssueOrder {
   /// True if `before` is issued before `after`, whatever the durations of tasks are.
   /// REQUIRES: `before` comes before `after` in tasks().
   [[nodiscard]] bool is_certain(TaskId before, TaskId after) const;
-  /// Returns the compute task before `task` in tasks() if it completes before `task`, whatever the
-  /// durations of tasks are; otherwise kNoTask.
+  /// For a compute task that is executed in every step: returns the previous such task in tasks(),
+  /// if that task is certainly issued before `task`, and therefore always completes before `task`
+  /// starts. Otherwise returns kNoTask.
   [[nodiscard]] TaskId earlier_on_stream(TaskId task) const { return earlier_[task]; }
   /// Visits the tasks that `task` waits for: its predecessors and, if it waits for a latch
   /// (program.h), the task that opens the latch.

@@ -82,7 +82,7 @@ struct Task {
   std::int32_t index = -1;  ///< label: the index of a backward segment, or of an exchange of the
                             ///< plan (a collective during computation); -1: none
   std::int32_t latch = -1;  ///< latch that the task waits for; -1: none
-  std::int32_t opens = -1;  ///< latch that the task opens when it is complete; -1: none
+  std::int32_t opens = -1;  ///< latch that is opened when the task is complete; -1: none
   std::int32_t every_steps = 1;  ///< executed only in steps s with (s + 1) % every_steps == 0
   std::int32_t number = 0;       ///< for a communication: its sequence number in the step; inside a
                                  ///< block, the number in the first iteration

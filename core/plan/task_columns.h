@@ -60,10 +60,10 @@ struct TaskColumns {
 /// Returns the first problem that prevents the program from running to its end; empty if there is
 /// no such problem. The columns may have any content if their lengths are correct. `rows` is the
 /// number of rows of Durations. The columns are read once, from front to back. If the function
-/// `passed` is set, it is called regularly with a task, to report that the check has finished with
-/// all columns before this task.
-/// Memory: a TaskCounts entry for each task after the current position that has an edge from a task
-/// before this position.
+/// `passed` is set, it is called regularly with a task. The call reports that the check no longer
+/// needs the column entries of the tasks before this task.
+/// Memory: at each position of the check, a TaskCounts entry for each later task that has an edge
+/// from an earlier task.
 std::vector<PlanProblem> problems_of(const TaskColumns& columns, std::int64_t rows,
                                      const std::function<void(TaskId)>& passed = {});
 

@@ -15,7 +15,8 @@
 
 namespace tutti::core {
 
-/// A column: its name and type in SQL, and the expression that computes it from a row.
+/// A column of a table: its name and type in SQL, and the function that computes its value from a
+/// row.
 template <class Row>
 struct QueryColumn {
   const char* name;

@@ -66,7 +66,7 @@ struct QueryCatalog;
 /// Answers SQL queries about timelines. SQLite reads the timelines through virtual tables, so
 /// nothing is copied into a database, and only the blocks of the file that a query needs are read.
 /// SQLite moves large sorts and groups to temporary files, which it deletes when the query ends.
-/// Queries cannot change anything. Any number of threads may run queries at the same time.
+/// Queries cannot change the timelines. Any number of threads may run queries at the same time.
 class TimelineQuery {
  public:
   /// REQUIRES: the readers outlive the object.

@@ -23,10 +23,11 @@ namespace tutti::core {
 ///   compute task starts, so that other tasks can depend on this start.
 struct ExecutionGraph {
   struct Communicator {
-    std::string name;                 ///< name in the trace; empty for the communicator that
-                                      ///< contains all ranks
-    std::vector<std::int64_t> ranks;  ///< the communicator's ranks, as ranks of the trace, without
-                                      ///< duplicates; the index is the rank in the communicator
+    std::string name;  ///< name in the trace; empty for the communicator that
+                       ///< contains all ranks
+    std::vector<std::int64_t>
+        ranks;  ///< the communicator's ranks, as ranks of the trace, without duplicates; the index
+                ///< in this list is the rank in the communicator
 
     bool operator==(const Communicator&) const = default;
   };

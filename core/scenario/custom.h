@@ -25,8 +25,8 @@ void note_custom(Scenario& scenario);
 std::string describe(const CustomChoice& custom);
 
 enum class CustomProof {
-  kQuick,  ///< checks as many schedules as possible in about a second; errors of the other
-           ///< schedules are detected by the simulation
+  kQuick,  ///< checks as many schedules as possible in about a second; the simulation detects
+           ///< errors in the other schedules
   kWhole,  ///< checks all schedules, because a wrong schedule could corrupt memory in a real run;
            ///< it is an error if a schedule is too large to check
 };

@@ -10,8 +10,8 @@
 
 namespace tutti::core {
 
-/// Selects the workers, times and details of a run that are recorded. The number of recorded spans
-/// is limited. Notes of the run say what was not recorded.
+/// Selects what is recorded of a run: the level of detail, the workers, the times, and the maximum
+/// number of spans. If a part of the run is not recorded, a note of the run says so.
 struct RecordOptions {
   RecordLevel level = RecordLevel::kPacks;
   std::int64_t first_worker = 0;

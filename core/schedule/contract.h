@@ -70,8 +70,8 @@ struct Contract {
   }
   /// Returns the contract of a collective among ranks 0 … ranks - 1. `root` is ignored for kinds
   /// that have no root. The root may be a helper; a helper that is the root has a data buffer.
-  /// REQUIRES: `elements` is a multiple of `ranks` if the kind has blocks; `out_of_place`, or the
-  /// kind can be in place.
+  /// REQUIRES: `elements` is a multiple of `ranks` if the kind has blocks; `out_of_place` is true,
+  /// or the kind can be in place.
   static Contract of(CollectiveKind kind, std::int32_t ranks, std::int64_t elements, Rank root,
                      bool out_of_place);
 

@@ -16,7 +16,7 @@ struct Rounds {
   std::int64_t messages = 0;
   std::int64_t most_sent = 0;  ///< the largest number of elements that one rank sends
   std::int64_t all_sent =
-      0;  ///< number of elements that all ranks send; a multicast counts once, and
+      0;  ///< total number of elements that the ranks send; a multicast counts once, and
           ///< a reduction in a switch counts once for each rank of its group
 };
 

@@ -109,8 +109,8 @@ class Schedule {
   Schedule& operator=(const Schedule&) = default;
 };
 
-/// Divides `total` elements evenly into `parts`, numbered from 0. The first `total % parts` parts
-/// are one element longer.
+/// Divides `total` elements into `parts` parts, which are numbered from 0. The first `total %
+/// parts` parts are one element longer than the others.
 struct EvenCut {
   std::int64_t total = 0;
   std::int64_t parts = 1;

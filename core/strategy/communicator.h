@@ -22,8 +22,8 @@ struct Exchange {
   std::int32_t per_backward = 0;
   std::optional<VaryingSizes> sizes =
       std::nullopt;       ///< block sizes of an all-to-all; nullopt: blocks are full
-  bool overlaps = false;  ///< true: computation waits for the collectives at the end of the pass;
-                          ///< false: computation waits for each collective
+  bool overlaps = false;  ///< true: computation waits for the executions only at the end of the
+                          ///< pass; false: computation waits for each execution
 
   [[nodiscard]] Bytes bytes() const { return elements * size_of(type); }
 };
@@ -44,7 +44,7 @@ struct Communicator {
   std::vector<Exchange> exchanges;
 };
 
-/// The maximum number of exchanges of one kind in a forward or backward pass.
+/// The maximum number of executions of one exchange in a forward or backward pass.
 inline constexpr std::int32_t kMaxExchanges = 1 << 20;
 
 /// An exchange in a plan, with its communicator and its collective.

@@ -121,7 +121,8 @@ class NcclLinkBound {
   std::shared_ptr<const Cluster> cluster_;
   std::shared_ptr<const NcclLinks> by_channels_;  ///< links that rings and sends use
   std::shared_ptr<const NcclLinks> by_trees_;     ///< links that trees use
-  std::shared_ptr<const NcclLinks> by_heads_;     ///< links that NVLS and networks that reduce use
+  std::shared_ptr<const NcclLinks>
+      by_heads_;  ///< links that are used by NVLS and by reductions in the network
 };
 
 }  // namespace tutti::core

@@ -16,8 +16,9 @@ namespace tutti::core {
 /// through the GPUs of a node, and leaves the node over one network card.
 bool goes_by_channels(nccl::Algorithm algorithm);
 
-/// Sets the number of rings, and the rings, that represent a collective of NCCL with `choice` on
-/// `gpus` GPUs per worker (Strategy::channels, Strategy::nccl_rings).
+/// Sets Strategy::channels and Strategy::nccl_rings to the number and the orders of the rings that
+/// represent a collective of NCCL. `choice` is NCCL's choice for the collective, and `gpus` is the
+/// number of GPUs per worker.
 ///
 /// The rings are those of the machine file or, if it has none for these GPUs, those that NCCL's
 /// search has found for the communicator. If data follows channels (rings, trees), there is one
@@ -26,7 +27,7 @@ bool goes_by_channels(nccl::Algorithm algorithm);
 /// the network, sends and receives), all known rings are used; if none are known, there is one ring
 /// per GPU, but at least two. If no rings are known, rings visit GPUs that are close to each other
 /// one after the other, so that data crosses every PCIe link as rarely as possible. NcclLinks does
-/// not use the order of unknown rings for NVLinks between pairs of GPUs.
+/// not use this assumed order for NVLinks between pairs of GPUs.
 void set_ways(Strategy& strategy, const nccl::Communicator& communicator,
               const std::optional<nccl::Choice>& choice, const Cluster& cluster, int gpus,
               bool across_workers);

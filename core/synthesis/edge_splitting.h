@@ -7,10 +7,10 @@
 // from a link w → t out of w. In return, it adds one unit to the direct link u → t. Only the cuts
 // that have u and t on one side and w on the other lose capacity; all other cuts keep their
 // capacity. Suppose that, for every node, the capacities of the incoming links add up to the same
-// total as those of the outgoing links. If so, each link into a switch has a partner, which is a
-// link out of the switch, so that the two links can be split off together and all cuts stay wide
-// enough. Therefore all switches can be removed one after the other. The remaining links between
-// ranks can carry as much as the original fabric.
+// total as those of the outgoing links. Then each link into a switch can be paired with a link out
+// of the switch such that all cuts stay wide enough if the two links are split off together.
+// Therefore all switches can be removed one after the other. The remaining links between ranks can
+// carry as much as the original fabric.
 //
 // The code uses flows to check that all cuts stay wide enough. For every rank v, the code stores a
 // flow that brings all contributions to v. All cuts are wide enough as long as all these flows fit

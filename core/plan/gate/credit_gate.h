@@ -20,8 +20,8 @@ namespace tutti::core {
 /// values, the item of the earlier training step starts first. If an item is too large for the
 /// remaining credit, later items may start before it. When an item is complete on all replicas of
 /// the worker, the gate adds the item's bytes to the credit again. SOURCE:
-/// byteps/common/scheduled_queue.cc. (BytePS increases the credit again one stage earlier, before
-/// the copies to the CPU.)
+/// byteps/common/scheduled_queue.cc. (BytePS adds an item's bytes to the credit before the item is
+/// copied to the CPU. This gate adds them after the copy.)
 class CreditGate final : public Gate {
  public:
   CreditGate(GateItems items, Bytes credit, GateMembers members)

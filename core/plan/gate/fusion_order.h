@@ -12,7 +12,7 @@ namespace tutti::core {
 /// items in the order in which they became ready. A batch begins with the first item that is not in
 /// an earlier batch. Later items of the same kind are added as long as the batch has at most
 /// `threshold` bytes. Items of another kind, and items that do not fit, are skipped. The search
-/// ends when the added and the skipped items together exceed `threshold`. SOURCE:
+/// ends when the added and the skipped items together have more than `threshold` bytes. SOURCE:
 /// horovod/common/controller.cc, FuseResponses.
 std::vector<std::vector<int>> fused(const std::vector<GateItem>& ready, Bytes threshold);
 

@@ -38,9 +38,10 @@ class GateRule {
   /// Returns the time that processes need to agree in a round with items of training step `step`.
   [[nodiscard]] virtual Time agreement(std::int32_t) const { return {}; }
 
-  /// Returns a description of when an item starts: "in the cycle after it is ready everywhere".
+  /// Returns a phrase that says when an item starts, such as "in the first cycle after the pack is
+  /// ready on all replicas".
   [[nodiscard]] virtual std::string starts_when() const = 0;
-  /// Returns the unique name of the policy: "credit", "cycles".
+  /// Returns the unique name of the policy, such as "credit" or "cycles".
   [[nodiscard]] virtual std::string_view name() const = 0;
   /// Returns all settings. Rules with equal names and settings behave identically.
   [[nodiscard]] virtual std::vector<std::int64_t> settings() const = 0;
