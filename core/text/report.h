@@ -23,9 +23,9 @@ struct Fraction {
   double of_whole = 0;
 };
 
-/// An ordered list of values with names. Text output, JSON output and the GUI's panels are all
-/// generated from reports. JSON contains the values that have a name, and text output contains the
-/// values that have a title.
+/// An ordered list of fields with values. Text output, JSON output and the GUI's panels are all
+/// generated from reports. JSON contains the fields that have a name, and text output contains the
+/// fields that have a title.
 ///
 ///     Report pack{{"pack", 3, "pack"}, {"bytes", 102400, "bytes"}, {"ready_us", ready, "ready"}};
 ///     to_json(pack)   {"pack": 3, "bytes": 102400, "ready_us": 12.5}

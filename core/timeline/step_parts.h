@@ -20,9 +20,9 @@ struct ReplicaParts {
   Time slowed = {};    ///< see StepRecord::slowed
 };
 
-/// Returns the time that a replica computes in a training step after `start`. A replica computes
-/// without a break from its own start to the end of its backward pass, so its computation before
-/// `start` is at most the time from its own start to `start`.
+/// Returns how long a replica computes after `start` in a training step. A replica computes without
+/// a break from its own start to the end of its backward pass, so its computation before `start` is
+/// at most the time from its own start to `start`.
 Time computation_after(Time start, const ReplicaParts& replica);
 
 /// Returns the record of a training step. `start` is the time at which the last replica completed

@@ -111,7 +111,7 @@ class Summary : public NullSink {
     void add(const StepRecord& step);
   };
 
-  /// Returns the range of indices in steps() of the steps that step_time() averages; the second
+  /// Returns the range of the steps that step_time() averages, as indices into steps(); the second
   /// index is excluded. REQUIRES: the run has a steady state, or only one step.
   [[nodiscard]] std::pair<std::size_t, std::size_t> steady_steps() const;
   /// Returns the totals over the steps that step_time() averages.

@@ -40,7 +40,7 @@ struct RunInfo {
   std::string bound_reason;
   Time step_bound;  ///< lower bound of the step time
   /// True for a real run in which the devices of each worker were emulated in the worker's memory.
-  /// In an emulated run, the worker's only thread copies the bytes of messages between the devices.
+  /// In such a run, the worker's only thread copies the bytes of messages between the devices.
   bool devices_in_memory = false;
   std::vector<std::string> notes;
   /// A pack of the plan. Pack numbers in records are indices into `packs`.

@@ -31,12 +31,12 @@ struct BackwardSegment {
   std::vector<int> variables;  ///< indices into Workload::gradients
 };
 
-/// A variable may have separate values on the replicas, which are aggregated when the variable is
-/// read (tf.VariableAggregation). The enum selects how these values are aggregated.
+/// The operation that combines the values of an OnReadVariable on all replicas into one value
+/// (tf.VariableAggregation).
 enum class OnReadAggregation : std::uint8_t { kSum, kMean, kOnlyFirstReplica };
 
-/// A variable with separate values on the replicas, which are aggregated when a checkpoint is
-/// saved.
+/// A variable that has a separate value on each replica. When a checkpoint is saved, the values of
+/// all replicas are aggregated.
 struct OnReadVariable {
   std::string name;
   DataType type = DataType::kFloat32;
@@ -109,9 +109,9 @@ struct Workload {
   HostGaps gaps = {};
 
   [[nodiscard]] Bytes bytes() const;
-  /// Returns the workload with only these gradients, in the given order, without variables that are
-  /// read and without checkpoints. All segments remain, because their computation takes time.
-  /// `kept`: distinct indices of gradients.
+  /// Returns a workload with only the gradients whose indices are in `kept`, in this order. The
+  /// result has no `on_read` variables and no checkpoints, but all segments, because their
+  /// computation takes time. REQUIRES: the indices in `kept` are distinct.
   [[nodiscard]] Workload with_gradients(const std::vector<int>& kept) const;
 };
 

@@ -9,8 +9,8 @@
 
 namespace tutti::gui {
 
-/// Returns the first name without the words with which both names begin. A name of at most 14
-/// characters is returned as it is.
+/// Returns `name` without the leading words that it shares with `other`. A name of at most 14
+/// characters is returned unchanged.
 std::string label_of(const std::string& name, const std::string& other);
 
 /// Returns sentences about records that only one of two timelines has. If the timelines have

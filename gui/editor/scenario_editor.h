@@ -139,7 +139,7 @@ class ScenarioEditor : public QWidget {
   TextEditor* text_;
   QSplitter* sides_;
   QLabel* card_;
-  std::vector<std::pair<std::string, std::string>> facts_;  ///< those that card_ shows
+  std::vector<std::pair<std::string, std::string>> facts_;  ///< the facts that card_ shows
   QScrollArea* about_;                                      ///< shows help_
   QLabel* help_;
   QLabel* broken_;

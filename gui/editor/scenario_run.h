@@ -25,8 +25,8 @@ class ScenarioRun : public QObject {
   struct Order {
     Backend backend;
     std::string text;
-    /// The path of the text. Error messages name it. Relative file names in the text refer to the
-    /// folder of this path.
+    /// The path of the text, which error messages contain. Relative file names in the text refer to
+    /// the folder of this path.
     std::string path;
     core::Library library;
     std::string timeline;                      ///< path of the timeline to write

@@ -7,10 +7,10 @@
 
 namespace tutti::gui {
 
-/// Adds to each pixel's sum the share of the pixel's time for which a row is busy, from 0 to 1. A
-/// device that waits for its host (Trace::Row::idle) is not busy. For rows without such waits, the
-/// share is the fraction of the pixel that a picture of the row fills (Column::filled). `raster`:
-/// the pixels of `range`.
+/// For each pixel of `range`, adds to `sums` the fraction of the pixel's time in which the row is
+/// busy (0 … 1). A device that waits for its host (Trace::Row::idle) is not busy. For rows without
+/// such waits, the share is the fraction of the pixel that a picture of the row fills
+/// (Column::filled). `raster`: the pixels of `range`.
 void add_busy_shares(const Trace::Row& row, const TimeRange& range, RowRaster& raster,
                      std::vector<double>& sums);
 

@@ -15,7 +15,7 @@
 namespace tutti::gui {
 
 /// Reads a sweep's file in a thread. Until all points are completed, rereads the file whenever
-/// another program or thread has added to it.
+/// another program or thread has added results to it.
 class SweepReader : public QObject {
   Q_OBJECT
 

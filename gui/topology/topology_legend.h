@@ -8,7 +8,7 @@ class QPainter;
 
 namespace tutti::gui {
 
-/// The legend of the topology, which explains widths, colours and dots.
+/// The legend of the topology. It explains the widths and colours of lines, and the dots.
 class TopologyLegend : public QWidget {
   Q_OBJECT
 
@@ -28,7 +28,8 @@ class TopologyLegend : public QWidget {
   void resizeEvent(QResizeEvent* event) override;
 
  private:
-  /// Draws all entries, in as many lines as the width requires. Returns their height.
+  /// Draws all entries, in as many lines as the width requires. Returns the total height of these
+  /// lines.
   int draw(QPainter& painter) const;
   void fit_height();
 
