@@ -28,8 +28,8 @@ struct DataMovers {
   };
   Part across;  ///< communication between workers
   Part inside;  ///< communication between the replicas of a worker
-  /// If the parameters of NCCL's model for this network are assumed without measurements, the type
-  /// of the network ("tcp"). Otherwise empty.
+  /// The type of the network ("tcp") if the parameters of NCCL's model for this network are assumed
+  /// without measurements; otherwise empty.
   std::string assumed_network;
 };
 DataMovers data_movers_of(const Scenario& scenario);

@@ -62,7 +62,8 @@ struct MeasuredPoint {
 /// The result of comparing one measurement with the promised time.
 struct Grade {
   enum class Verdict { kInside, kFaster, kSlower, kNotPromised };
-  /// If no promised collective matches a measurement, the first property that does not match.
+  /// If no promised collective matches a measurement: the property (kind, ranks, nodes or size) in
+  /// which the most similar promised collective differs from the measurement.
   enum class Missing { kNothing, kCollective, kRanks, kNodes, kSize };
   MeasuredPoint measured;
   /// The promised time for the measured size; nullopt if the verdict is kNotPromised.
@@ -73,15 +74,14 @@ struct Grade {
   Missing missing = Missing::kNothing;
 };
 std::string_view to_string(Grade::Verdict verdict);
-/// Returns a description of the property that does not match. For example, the description is
-/// "other sizes" if the promise contains only sizes other than the measured one. Empty for
-/// kNothing.
+/// Returns what the promise contains in place of the measured property. For example, the result is
+/// "other sizes" if the measured size is not in the promise. The result is empty for kNothing.
 std::string_view to_string(Grade::Missing missing);
 
-/// Compares each measurement with the promised time of the collective of the same kind with the
-/// same numbers of bytes, ranks and nodes. If a size is predicted both for the scenario's plan and
-/// in the series 8 bytes, 16 bytes, …, the prediction for the plan is used. For a size between two
-/// sizes of the series, the time is interpolated linearly in the logarithms of bytes and time.
+/// Compares each measurement with the promised time of the collective that has the same kind and
+/// the same numbers of bytes, ranks and nodes. If a size is predicted both for the scenario's plan
+/// and in the series 8 bytes, 16 bytes, …, the prediction for the plan is used. For a size between
+/// two sizes of the series, the time is interpolated linearly in the logarithms of bytes and time.
 ///
 /// If a measurement does not state its number of nodes, and the promise has several numbers of
 /// nodes for the measurement's number of ranks, the verdict is kNotPromised.

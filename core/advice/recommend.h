@@ -26,7 +26,7 @@ struct Advice {
   std::string why;  ///< reason, as a sentence
 };
 /// Returns a recommendation: either to keep the current setting, whose outcome is `now`, or to
-/// change to the setting whose outcome is `best`. REQUIRES: both outcomes are done.
+/// change to the setting whose outcome is `best`. REQUIRES: both outcomes have the status kDone.
 Advice recommend(const Outcome& now, const Outcome& best);
 
 }  // namespace tutti::core

@@ -40,7 +40,7 @@ class AlongRings : public Schedule {
   [[nodiscard]] const RingWalk& walk() const { return walk_; }
 
   [[nodiscard]] Lane carrying_lanes() const { return static_cast<Lane>(options_.lanes.size()); }
-  /// Returns a lane's part of `elements`.
+  /// Returns the range of a buffer of `elements` elements that a lane transfers.
   [[nodiscard]] Range part(std::int64_t elements, Lane lane) const {
     const EvenCut cut{elements, carrying_lanes()};
     return {Buffer::kData, cut.offset(lane), cut.size(lane)};

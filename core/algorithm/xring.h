@@ -8,9 +8,9 @@ namespace tutti::core {
 
 /// Returns TensorFlow's xring: the ring all-reduce over k rings, one per lane of `options`. The
 /// buffer is cut into n·k equal chunks. Each of the n segments of the buffer has k chunks, one per
-/// ring, so that every ring carries a part of every segment. The rank at position p of ring s first
-/// sends its chunk of segment p - 1. After n - 1 hops, the rank at position p has the complete sum
-/// of its chunk of segment p. The sum then goes around the ring once more, to all ranks.
+/// ring, so that every ring carries a part of every segment. The rank at position p of a ring first
+/// sends the ring's chunk of segment p - 1. After n - 1 hops, this rank has the complete sum of the
+/// ring's chunk of segment p. The sum then goes around the ring once more, to all ranks.
 ///
 /// If a buffer cannot be cut into equal chunks, TensorFlow appends zeros and sends them too (see
 /// padded_for_xring()). Every rank sends exactly 2(n - 1) chunks on every ring.

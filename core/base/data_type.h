@@ -28,8 +28,8 @@ Bytes size_of(DataType type);
 std::string_view to_string(DataType type);
 std::optional<DataType> parse_data_type(std::string_view name);
 
-/// The precision in which layers are computed. The values equal those of the enum
-/// `Flops.Precision` in core/proto/machine.proto; the first values equal those of DataType.
+/// The precision in which layers are computed. The values equal those of the enum `Flops.Precision`
+/// in core/proto/machine.proto; the values that are also in DataType have the same numbers there.
 enum class Precision {
   kFloat32 = 1,
   kFloat64 = 2,
@@ -45,7 +45,8 @@ enum class Precision {
 inline Precision precision_of(DataType type) {
   return static_cast<Precision>(static_cast<int>(type));
 }
-/// Returns the size of an element of activations: float32 with TF32, and 16 bits with FLOAT8.
+/// Returns the size of one element of the activations of layers that are computed in this
+/// precision. With TF32, activations are float32; with FLOAT8, activations have 16 bits.
 Bytes activation_size(Precision precision);
 /// Returns the name: "float32", "tf32".
 std::string_view to_string(Precision precision);

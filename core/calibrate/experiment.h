@@ -59,11 +59,11 @@ Expected<void> add_timelines(const std::vector<std::string>& paths, RunTimes::De
                              Experiments& experiments);
 
 /// Adds logs of nccl-tests or `tutti perf`. The logged runs must have used the scenario's algorithm
-/// on its whole cluster. The time for a size is the median over all tables. For a collective whose
-/// out-of-place form moves the same data as its in-place form, the times of both forms are used.
-/// Otherwise, the out-of-place form includes a copy, and its times are used only if there are no
-/// in-place times.
-/// ERRORS: a log is unreadable or inconsistent, has another number of ranks, or has types that
+/// on its whole cluster. The time for a size is the median over all tables of the logs. For a
+/// collective whose out-of-place form moves the same data as its in-place form, the times of both
+/// forms are used. Otherwise, the out-of-place form includes a copy, and its times are used only if
+/// there are no in-place times.
+/// ERRORS: a log is unreadable or inconsistent, has another number of ranks, or has data types that
 /// Tutti does not reduce.
 Expected<void> add_logs(const std::vector<std::string>& paths, const Scenario& scenario,
                         Experiments& experiments);

@@ -45,8 +45,8 @@ struct RelativeSlowdown {
 using ReferenceQuantile = double;
 
 /// Returns the relative slowdown of each entry, compared with all entries that have the same
-/// `stated` value. The result does not contain entries with a `stated` value that no other entry
-/// has, and entries with too few message lengths.
+/// `stated` value. Entries whose `stated` value no other entry has, and entries with too few
+/// message lengths, are left out of the result.
 ///
 /// For each message length, the lower decile of the samples is used. The slowdown is the slope of
 /// an entry's times over the reference times (Theil-Sen estimator), which neither latencies nor

@@ -31,7 +31,7 @@ constexpr LaneCount lane_count(LinkKind kind) {
 /// SOURCE: nominal: NVIDIA's data sheets (20, 25, 25, 25, 50 GB/s per NVLink), the PCI Express base
 /// specification (2.5 to 64 GT/s; 8b/10b, 128b/130b, 242 of 256 bytes of a flit). Payload:
 /// NVIDIA/nccl v2.28.9 src/graph/topo.h and topo.cc (18, 20, 20, 20.6, 40.1 GB/s per NVLink; 0.1875
-/// GB/s per lane of PCIe gen 1, twice as much in each generation).
+/// GB/s per lane of PCIe gen 1, and in each later generation twice the rate of the previous one).
 std::optional<LaneRate> lane_rate(LinkKind kind, int generation);
 
 }  // namespace tutti::core

@@ -27,7 +27,8 @@ constexpr SwitchUse switch_use_of(StepKind kind) {
   return kind == StepKind::kMulticast ? SwitchUse::kMulticast : SwitchUse::kNone;
 }
 
-/// An algorithm for one shape, which creates schedules for any number of elements.
+/// An algorithm for one shape, that is, for a fixed number and arrangement of ranks
+/// (AlgorithmShape). Creates schedules for any number of elements.
 class CustomAlgorithm {
  public:
   virtual ~CustomAlgorithm() = default;

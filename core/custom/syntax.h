@@ -104,7 +104,7 @@ struct ActionText {
                     ///< `has_other`: the data to add
   bool has_other = false;
   PeerText from;
-  PeerText to;      ///< kMulticast: only the lane
+  PeerText to;      ///< for kMulticast, only the lane is set
   GroupText group;  ///< kMulticast, kReduceAcross
   Then then = Then::kNothing;
 };

@@ -33,7 +33,7 @@ std::vector<SeedGroup> seed_groups(const Space& space,
 /// Returns the quartile `quarters` of the times: 0 is the minimum, 2 the median and 4 the maximum.
 /// Interpolates linearly between neighbours (type 7 of Hyndman & Fan, "Sample Quantiles in
 /// Statistical Packages", 1996).
-/// REQUIRES: at least one time; quarters is 0 … 4.
+/// REQUIRES: `ascending` is sorted and has at least one time; quarters is 0 … 4.
 Time quantile(const std::vector<Time>& ascending, int quarters);
 
 }  // namespace tutti::core

@@ -62,12 +62,12 @@ Expected<void> check_others(const std::string& option, const std::vector<Axis>& 
 /// An axis in `others` may vary a field of the strategy. If the alternatives accept different
 /// values of this field, the axis is removed from `others` and becomes a part of the result, in
 /// which each value is combined only with the alternatives that accept it. An alternative that
-/// accepts none of the values has one row, in which the field is not set. A value is accepted if
-/// the base scenario with this value is valid. If another axis varies a field outside `strategy.`,
-/// a value that is invalid in the base scenario may be valid at other points. With such an axis,
-/// values are left out for an alternative only if the alternative accepts none of the values. A
-/// value that no alternative accepts is kept, so that its points report the reason. An axis that
-/// would need more than kMaxTrials trials stays in `others`, and a note says so.
+/// accepts none of the values has one row, in which the field is not set. An alternative accepts a
+/// value if the base scenario with this alternative and this value is valid. If another axis varies
+/// a field outside `strategy.`, however, a value that is invalid in the base scenario may be valid
+/// at some points of the sweep. With such an axis, an alternative gets all values unless it accepts
+/// none of them. A value that no alternative accepts is kept, so that its points report the reason.
+/// An axis that would need more than kMaxTrials trials stays in `others`, and a note says so.
 ///
 /// Cost: reading the scenario a few times for each alternative, and once for each value.
 /// ERRORS (requests, about `option`): an unknown or repeated name; a framework that accepts none of

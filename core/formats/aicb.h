@@ -20,8 +20,8 @@ namespace tutti::core {
 /// The operations of one pipeline stage, or of all ranks.
 struct AicbBlock {
   int line = 0;
-  /// The consecutive ranks that execute the block's operations. A file without a line of ranks has
-  /// one block with 0 ranks.
+  /// The consecutive ranks that execute the block's operations. If the file does not state which
+  /// ranks execute the operations, it has one block, in which `ranks` is 0.
   std::int64_t first_rank = 0, ranks = 0;
 };
 
@@ -69,8 +69,8 @@ bool is_aicb(std::string_view first_bytes);
 
 /// Reads a file. Calls `begin` at the start of each block, then `take` for each operation of the
 /// block, in the order of the file. Only one line is in memory at a time. ERRORS (with the line):
-/// the input cannot be read; a column is missing; a row has a wrong number of cells, or an unknown
-/// operation, group or number.
+/// the input cannot be read; a column is missing; a row has a wrong number of cells, an unknown
+/// operation or group, or an invalid number.
 Expected<void> read_aicb(ByteInput& input, const std::string& name,
                          const std::function<Expected<void>(const AicbBlock&)>& begin,
                          const std::function<Expected<void>(const AicbOperation&)>& take);

@@ -42,8 +42,8 @@ struct TakeHorovod {
 
 /// Reads a timeline to its end. Memory is proportional to the number of tensors plus the number of
 /// activities that have not ended.
-/// ERRORS: the input cannot be read; its JSON is invalid before the end; it has no activity of a
-/// tensor.
+/// ERRORS: the input cannot be read; its JSON is invalid (except that it may be truncated); it has
+/// no activity of a tensor.
 Expected<HorovodHeader> read_horovod_timeline(ByteInput& input, const std::string& name,
                                               const TakeHorovod& take, RecordCounts& counts,
                                               const std::function<void(double)>& progress = {});

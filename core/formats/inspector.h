@@ -9,11 +9,11 @@
 
 namespace tutti::core {
 
-/// Dumps of the NCCL Inspector (NCCL 2.28 and later) in the formats v4.0 to v4.2 and in the format
-/// after v4.2. In the format after v4.2, only the statistics at the beginning of each dump have a
-/// header, and the header also applies to the records that follow. Each line is a JSON object for
-/// one completed collective, send or receive of one rank. RCCL's profiler plugin writes the same
-/// fields, without the id of the communicator.
+/// Dumps of the NCCL Inspector (NCCL 2.28 and later) in the formats v4.0, v4.1 and v4.2, and in
+/// later formats. In formats up to v4.2, each record has a header. In later formats, only the
+/// statistics at the beginning of each dump have a header, which also applies to all following
+/// records of the dump. Each line is a JSON object for one completed collective, send or receive of
+/// one rank. RCCL's profiler plugin writes the same fields, without the id of the communicator.
 /// SOURCE: NVIDIA/nccl plugins/profiler/inspector (2.30), ext-profiler/inspector (2.28, 2.29).
 
 /// One record of a dump. Missing numbers are -1. The record is valid only during the call of

@@ -45,7 +45,7 @@ struct KinetoEvent {
   std::string input_dims;   ///< shapes of the inputs, such as "[[64,3,7,7]]"; without blanks, at
                             ///< most 4 KiB
   std::string input_types;  ///< for example "[\"float\"]"
-  // The metadata of a collective. A trace states them in the kernel's event and in the event
+  // The metadata of a collective, which a trace states in the event of the kernel and in the event
   // record_param_comms.
   std::string collective;  ///< "allreduce", "_allgather_base", …
   std::string data_type;   ///< ATen's name of the type: "Float", "BFloat16", …

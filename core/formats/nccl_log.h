@@ -20,7 +20,7 @@ namespace tutti::core {
 struct NcclLogLine {
   enum class Kind : std::uint8_t {
     kVersion,       ///< text: the version ("2.21.5"); is_rccl
-    kCommunicator,  ///< rank, ranks, communicator, device; id, unless the release is old
+    kCommunicator,  ///< rank, ranks, communicator, device; id, except in old releases
     kCollective,    ///< a call of a collective: name, elements, data_type (NCCL's number),
                     ///< communicator, ranks
     kChoice,        ///< NCCL's choice for a call: name, bytes, algorithm, protocol, channels; in
@@ -48,7 +48,7 @@ struct NcclLogLine {
 };
 
 /// Reads a log to its end.
-/// ERRORS: the input cannot be read; it has no line of NCCL.
+/// ERRORS: the input cannot be read; NCCL wrote none of its lines.
 Expected<void> read_nccl_log(ByteInput& input, const std::string& name,
                              const std::function<void(const NcclLogLine&)>& take,
                              RecordCounts& counts,

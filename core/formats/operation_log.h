@@ -20,8 +20,8 @@ struct LoggedOperation {
   std::int64_t sequence = 0;  ///< index among the operations of this name, rank and step
 };
 
-/// True if the text begins like a log of operations: with a line of columns, among them optype,
-/// start_ts and duration.
+/// True if the text begins like a log of operations, that is, with a line of column names that
+/// include optype, start_ts and duration.
 bool is_operation_log(std::string_view first_bytes);
 
 /// Reads a log of operations, which is a CSV file with the columns dp_rank, stage, rank, step,

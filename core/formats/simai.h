@@ -59,8 +59,8 @@ bool is_simai(std::string_view first_bytes);
 /// Reads a workload. Calls `begin` once with the header, then `take` for each row, in the order of
 /// the file. Only one row is in memory at a time. ERRORS (with line and column): the input cannot
 /// be read; a row has a wrong number of columns, an unknown collective or an invalid number; the
-/// number of rows differs from the header; the parallelism is one that depends on ASTRA-sim's
-/// network dimensions; activations are recomputed.
+/// number of rows differs from the number in the header; the parallelism is one that depends on
+/// ASTRA-sim's network dimensions; activations are recomputed.
 Expected<void> read_simai(ByteInput& input, const std::string& name,
                           const std::function<Expected<void>(const SimaiHeader&)>& begin,
                           const std::function<Expected<void>(const SimaiLayer&)>& take,

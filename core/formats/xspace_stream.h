@@ -11,7 +11,8 @@
 namespace tutti::core {
 
 /// A stream of nested messages of Protocol Buffers, which is read field by field. Only a piece of
-/// the input, or one field's content, is in memory. Errors name the byte.
+/// the input, or one field's content, is in memory. Errors state the offset of the byte at which
+/// they were found.
 class XspaceStream {
  public:
   XspaceStream(ByteInput& input, const std::string& name) : input_(input), name_(name) {}

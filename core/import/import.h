@@ -9,8 +9,8 @@
 
 namespace tutti::core {
 
-/// Adds a file to `run`. `progress` is called with the share of the file that was read. ERRORS: as
-/// for the reader of the file's format, with locations in the file.
+/// Adds a file to `run`. `progress` is called with the share of the file that was read. ERRORS:
+/// those of the reader of this format, with their locations in the file.
 Expected<void> import_file(TraceFormat format, const std::string& path, MeasuredRun& run,
                            const std::function<void(double)>& progress = {});
 /// Adds the content of a file in memory to `run`. Error messages show `name` in place of a path.

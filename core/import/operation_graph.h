@@ -87,10 +87,10 @@ class OperationGraph {
 /// - On a rank, tasks run one after the other, in the order of their median start times.
 /// - "…-recv" waits for "…-send" with the same sequence number. Forward messages come from the
 ///   previous stage, and backward messages from the next.
-/// - Ranks of the same stage, or with the same data-parallel rank, wait for each other in an
-///   operation if the ends of the operation on these ranks coincide, although its starts do not. If
-///   the starts coincide as well, ranks of the same stage wait for each other if the operation has
-///   the name of a collective.
+/// - Ranks of the same stage, or with the same data-parallel rank, are assumed to wait for each
+///   other in an operation if the operation begins at different times but ends at the same time on
+///   these ranks. If the operation also begins at the same time, ranks of the same stage are
+///   assumed to wait for each other only if the operation has the name of a collective.
 /// - The transfer time of a message or collective is the median, over the first half of the steps,
 ///   of the time from the last start to the end. The gap before a task is the median idle time of
 ///   the rank before the task in the same steps.

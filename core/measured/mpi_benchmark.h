@@ -30,7 +30,8 @@ class MpiBenchmarkReader {
   std::vector<NcclTestsTable> read(std::string_view text);
 
  protected:
-  /// `suite`: the name of the benchmarks in messages. `example`: a table that Tutti uses.
+  /// `suite` is the name of the benchmarks in messages. `example` is the name of a table that Tutti
+  /// can read; the message about a log without such a table names it.
   MpiBenchmarkReader(const std::string& file, Problems& problems, std::string_view suite,
                      std::string_view example)
       : file_(file), problems_(problems), suite_(suite), example_(example) {}

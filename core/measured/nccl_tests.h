@@ -125,9 +125,10 @@ Expected<CollectiveKind> check_collective(const NcclTestsTable& table, std::int6
 /// NVIDIA/nccl-tests doc/PERFORMANCE.md; src/gather.cu and src/scatter.cu for gather and scatter.
 double busbw_factor(CollectiveKind kind, std::int64_t ranks);
 
-/// Returns the type of a row. If the collective reduces nothing, only the number of bytes matters,
-/// and rows of types of one byte are changed to rows of a type that Tutti has. Returns nullopt for
-/// other types.
+/// Returns the data type of a row. If Tutti does not model the type, and the collective reduces
+/// nothing, only the number of bytes matters. A row with a type of one byte, such as int8, is then
+/// changed to the same number of bytes of a type that Tutti models. Otherwise, returns nullopt for
+/// a type that Tutti does not model.
 std::optional<DataType> modelled_type(NcclTestsRow& row, CollectiveKind kind);
 
 /// Returns the type with this name in nccl-tests. Returns nullopt for types that Tutti does not

@@ -50,9 +50,9 @@ struct ValidatedPart {
 struct Validation {
   std::vector<ValidatedTable> tables;
   /// The number of rows of the tables that the statistics include. Rows that cannot be read are
-  /// counted, but outliers are not. The statistics include the tables of healthy systems. If there
-  /// is a calibration, they include only those of these tables whose predictions are calibrated
-  /// with other tables of the same system.
+  /// counted, but outliers are not. The statistics include a table if its system is healthy. If
+  /// there is a calibration, the predictions for the table must also be calibrated with other
+  /// tables of the same system.
   std::size_t rows = 0;
   std::size_t outliers = 0;  ///< number of outliers in these tables
   /// The number of rows of all other tables.

@@ -8,8 +8,8 @@
 
 namespace tutti::core::nccl {
 
-/// The newest version of NCCL (major.minor) that the model reproduces. Later versions are modelled
-/// like the last release of the newest version.
+/// The newest version of NCCL (major.minor) that the model reproduces. Later versions of NCCL are
+/// modelled like the last release of this version.
 inline constexpr int kNewestMajor = 2, kNewestMinor = 30;
 
 /// Returns the release as text, with a remark if its version is newer than the newest version that

@@ -29,8 +29,8 @@ class BlockExecution : public LaneBuilder {
     std::int64_t round = 0;
     std::size_t inner = 0;
     bool arrived = false;       ///< true if the thread block has reached a barrier and waits there
-    std::size_t part_done = 0;  ///< number of the operation's channels or semaphores that are
-                                ///< already done
+    std::size_t part_done = 0;  ///< number of channels or semaphores for which the current
+                                ///< operation is already done
     std::vector<InstructionId> pending;  ///< instructions for which the block's next instruction
                                          ///< waits
     Knowledge knows;
@@ -92,7 +92,7 @@ class BlockExecution : public LaneBuilder {
   void learn(Block& block, const Knowledge& more);
   static std::shared_ptr<const Knowledge> knowledge(Block& block);
 
-  /// Returns the elements of a place that the current operation handles in the current round.
+  /// Returns the part of `place` that the current operation handles in the current round.
   [[nodiscard]] Range range(const PlanPlace& place, Rank own) const;
 
   /// Writes data of a thread block into the memory of another rank. Returns the instruction by

@@ -1,7 +1,8 @@
 #pragma once
 
-// The contents of an MSCCL++ execution plan. Channels and buffers of other ranks are given
-// directly, not by an index into a list of the thread block.
+// The contents of an MSCCL++ execution plan. In the file, operations refer to channels and to
+// buffers of other ranks by indices into lists of the thread block. Here, channels are indices into
+// the lists of the GPU (PlanGpu), and buffers are identified by their ranks.
 
 #include <cstdint>
 #include <memory>

@@ -15,8 +15,8 @@ struct StrategyProblem;
 class Cluster;
 
 /// The generations of TensorFlow's CollectiveAllReduce, which reduces the gradients of
-/// MultiWorkerMirroredStrategy. Each generation has the name of a TensorFlow release that behaves
-/// in this way.
+/// MultiWorkerMirroredStrategy. Each generation is named after one of the TensorFlow releases that
+/// belong to it.
 enum class Generation : std::uint8_t {
   kTf115,  ///< TensorFlow 1.12 to 1.15 and 2.0: merges all_reduce_merge_scope gradients per
            ///< collective, in input order; has no implementation hint

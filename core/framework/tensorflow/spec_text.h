@@ -26,9 +26,10 @@ struct SpecText {
 };
 
 /// Parses a spec in one of two forms:
-/// - tf_cnn_benchmarks' form: entries algorithm['#'shards], separated by ':' limit ':'. A limit may
-///   end with k, K, M, G or T (powers of 1024). AllReduceSpec::limit_unit, which the text does not
-///   state, is the unit of limits. The last entry has no limit.
+/// - tf_cnn_benchmarks' form, for example "pscpu#2:64k:xring". An entry is the name of an
+///   algorithm, which may be followed by '#' and a number of shards. Each entry except the last is
+///   followed by ':', the limit of the entry, and ':'. A limit may end with k, K, M, G or T (powers
+///   of 1024). The text does not state the unit of limits (AllReduceSpec::limit_unit).
 /// - the Python argument of MultiWorkerAllReduce: a string, a tuple (algorithm, shards, limit)
 ///   whose last one or two elements may be omitted, a list of such tuples, or None, which means an
 ///   empty list.

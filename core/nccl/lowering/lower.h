@@ -13,9 +13,9 @@
 namespace tutti::core::nccl {
 
 /// The collective to lower. `elements` is the actual number of elements, counted as in
-/// core/schedule/contract.h. NCCL's chunks and channels are computed from the number of elements
-/// `planned`, which may be larger than `elements`. A schedule with a few thousand elements can thus
-/// have the same loops and channels as a call with millions of elements.
+/// core/schedule/contract.h. NCCL's chunks and channels are computed as for a collective of
+/// `planned` elements, which may be more than `elements`. A schedule with a few thousand elements
+/// can thus have the same loops and channels as a call with millions of elements.
 struct LoweringRequest {
   CollectiveKind kind = CollectiveKind::kAllReduce;
   Choice choice;  ///< unused for sends and receives

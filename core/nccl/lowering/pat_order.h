@@ -25,8 +25,8 @@ struct PatStep {
   ChunkLocation to;
   int ahead = 0;       ///< distance, in ranks, from the executing rank to the rank whose block is
                        ///< processed
-  bool fresh = false;  ///< true if the step is the first to use a chunk (of `from` in an
-                       ///< all-gather, of `to` in a reduce-scatter)
+  bool fresh = false;  ///< true if the step is the first that uses its chunk: the chunk at `from`
+                       ///< in an all-gather, or the chunk at `to` in a reduce-scatter
   bool from_through = false;  ///< true if the received message is no longer needed after this step
   bool to_complete = false;   ///< true if this step completes the message to send
 };

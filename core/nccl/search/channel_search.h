@@ -64,10 +64,10 @@ class ChannelSearch {
   enum class Order { kSearched, kPci, kReplayed };
   /// The requirements for the GPUs that are still to be added to a channel.
   struct Rest {
-    /// Position in the channel of the next GPU that has to send to the network; -1: none.
+    /// The next GPU that has to send to the network, as its position in the channel; -1: none.
     int back_to_net = -1;
-    int back_to_first = -1;  ///< position in the channel of the GPU that has to send back to the
-                             ///< first GPU; -1: none
+    int back_to_first = -1;  ///< the GPU that has to send to the first GPU, as its position in the
+                             ///< channel; -1: none
     Order order = Order::kSearched;
   };
 

@@ -61,9 +61,10 @@ struct Graph {
   int channels = 0;
   float bw_intra = 0;  ///< bandwidth of one channel inside a node, in GB/s (1e9 bytes per second)
   float bw_inter = 0;  ///< bandwidth of one channel between nodes, in GB/s (1e9 bytes per second)
-  /// The latency of the network card in us. Since 2.18, NCCL's cost model adds it to the latency of
-  /// each hop between nodes (twice for the protocol Simple). In 2.12 to 2.17, it replaces the
-  /// model's latency of these hops, unless it is 0. Before 2.12, NCCL does not use it.
+  /// The latency of the network card in us. Since 2.18, NCCL's cost model adds this latency to the
+  /// latency of each hop between nodes (twice for the protocol Simple). In 2.12 to 2.17, this
+  /// latency, unless it is 0, replaces the model's latency of these hops. Before 2.12, NCCL does
+  /// not use this latency.
   float latency_inter = 0;
   PathType type_intra = PathType::kLoc;
   PathType type_inter = PathType::kLoc;

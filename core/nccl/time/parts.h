@@ -146,8 +146,9 @@ inline double through_pcie(const System& s, const Parameters& p) {
 /// occupies on Ethernet. A measurement gave 92 % of 10 GbE on 2 to 8 hosts
 /// (HKBU-HPML/ddl-benchmarks).
 inline constexpr double kTcpShare = 0.94;
-/// The factor by which each of two hosts sends slower than each of three hosts, on an overlay
-/// network in which all traffic between two hosts is one flow.
+/// The ratio between the rates at which a host sends if there are three hosts, and if there are
+/// only two. The ratio applies to overlay networks in which all traffic between two hosts is one
+/// flow.
 inline constexpr double kBothWays = 1.2;
 
 /// Returns the total rate in GB/s at which a node sends with the connections of `channels`

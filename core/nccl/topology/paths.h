@@ -25,8 +25,9 @@ class Paths {
  public:
   Paths(const Topology& topology, const SearchSettings& settings);
 
-  /// Returns the path from a node to another node, which is given by its kind (GPU, CPU, network
-  /// port, NVSwitch) and its index `place` among the nodes of this kind.
+  /// Returns the path from the node with the index `node` to another node. The other node is
+  /// specified by its kind (GPU, CPU, network port, NVSwitch) and by its index `place` among the
+  /// nodes of this kind.
   [[nodiscard]] const Path& at(int node, NodeKind kind, int place) const {
     return paths_[node][static_cast<std::size_t>(kind)][place];
   }

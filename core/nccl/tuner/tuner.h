@@ -33,8 +33,8 @@ class Tuner {
   /// registered.
   [[nodiscard]] virtual Pick pick(const Communicator& communicator, const Operation& operation,
                                   const std::vector<Candidate>& all, bool registered) const = 0;
-  /// Returns, in any order, the sizes in bytes at which the result of pick() may change. Between
-  /// two neighbouring sizes, the result changes at most once.
+  /// Returns sizes in bytes, in any order, that divide all sizes into intervals. Inside each
+  /// interval, the result of pick() changes at most once.
   [[nodiscard]] virtual std::vector<std::int64_t> boundaries(const Communicator& communicator,
                                                              Function function) const = 0;
   /// Changes the constants of NCCL's cost model, as plugins can since NCCL 2.28.

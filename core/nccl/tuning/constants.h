@@ -29,7 +29,7 @@ struct Constants {
   PerGeneration tree_ll128_max;  ///< maximum bus bandwidth of one channel of a tree with LL128
   /// The maximum bus bandwidth of LL128 for each collective. In 2.6, the LL128 limit applies to all
   /// channels together. In 2.7 to 2.9, the limit applies to one channel. From 2.10 on, NCCL does
-  /// not use it, and it is 0 here.
+  /// not use this limit, and the values here are 0.
   std::array<double, kFunctions> ll128_max;
   PerGeneration tree_max;                 ///< maximum bus bandwidth of one channel of a tree
   PerGeneration nvls_tree_max;            ///< maximum bus bandwidth of one channel of an NVLS tree
