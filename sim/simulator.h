@@ -4,9 +4,9 @@
 
 namespace tutti::sim {
 
-/// When to fold a run, that is, to simulate one worker on behalf of all identical workers
-/// (sim/folding/folding.h). Folding changes the cost of the simulation and the contents of a
-/// timeline, but not the results.
+/// Specifies when a run is folded, that is, when one worker is simulated on behalf of all identical
+/// workers (sim/folding/folding.h). Folding changes the cost of the simulation and the contents of
+/// a timeline, but not the results.
 enum class Folds {
   /// The run is folded if all workers are identical and the simulation of all of them would take
   /// long. For a run that records a timeline, the threshold is higher, because the timeline of a
@@ -16,10 +16,10 @@ enum class Folds {
   kNever,
 };
 
-/// When to compute repetitions instead of simulating them. Repetitions are training steps that are
-/// identical to the previous step (sim/run/repetition.h), and rounds of a collective that are
-/// identical to the previous round (sim/interpreter/rounds.h). The choice changes the cost of the
-/// simulation, but not the results.
+/// Specifies when repetitions are computed instead of being simulated. Repetitions are training
+/// steps that are identical to the previous step (sim/run/repetition.h), and rounds of a collective
+/// that are identical to the previous round (sim/interpreter/rounds.h). The choice changes the cost
+/// of the simulation, but not the results.
 enum class SkipRepeats {
   kAutomatic,  ///< repetitions are skipped if the run would take long
   kAlways,     ///< repetitions are skipped even in short runs

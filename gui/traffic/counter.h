@@ -42,8 +42,8 @@ class Counter {
 
   std::vector<std::int64_t> times_;
   std::vector<std::int64_t> values_;  ///< values_[i] is the value from times_[i] on
-  /// highest_[0] has the maximum of each 16 values. highest_[1] has the maximum of each 16 entries
-  /// of highest_[0], and so on.
+  /// highest_[0] has the maximum of each group of 16 consecutive values. highest_[1] has the
+  /// maximum of each group of 16 consecutive entries of highest_[0], and so on.
   std::vector<std::vector<std::int64_t>> highest_;
   std::int64_t peak_ = 0;
 };
@@ -51,12 +51,13 @@ class Counter {
 /// Builds a counter that has few values, from counters of consecutive parts of the run.
 class MergedCounter {
  public:
-  /// `merged`: the number of changes that become one value, which is their maximum. With 1, the
-  /// counter has all changes. `gap`: if the counter does not change for longer than this, its value
-  /// is not merged, so that a long time without messages does not look busy.
+  /// `merged`: the number of consecutive changes that are merged into one value, the maximum of the
+  /// counter after each of these changes. If `merged` is 1, the counter keeps all changes. `gap`: a
+  /// value that lasts longer than this is not merged with other values, so that a long time without
+  /// messages does not look busy.
   MergedCounter(std::size_t merged, core::Time gap) : merged_(merged), gap_(gap.count()) {}
-  /// Appends the values of a counter in the range. REQUIRES: the range begins where the last one
-  /// ended.
+  /// Appends the values that `part` has in the range. REQUIRES: the range begins at the end of the
+  /// previous call's range.
   void append(const Counter& part, const TimeRange& range);
   /// Returns the counter. Must be called only once.
   Counter finish();
@@ -67,7 +68,7 @@ class MergedCounter {
 
   std::size_t merged_;
   std::int64_t gap_;
-  std::size_t in_value_ = 0;  ///< the number of changes that the last value merges so far
+  std::size_t in_value_ = 0;  ///< the number of changes that were merged into the last value so far
   std::int64_t last_at_ = 0, last_value_ = 0;  ///< the last change
   Counter made_;
 };

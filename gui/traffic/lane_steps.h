@@ -12,15 +12,16 @@
 
 namespace tutti::gui {
 
-/// The schedule steps of one row of a lane: which step of which pack each span is, and the message
-/// that it received. Shares the times and kinds of the spans with the trace. Memory: a run of
-/// consecutive steps of one pack takes 28 bytes; the messages take 0.6 bytes per step if senders
-/// and sizes are regular (packed_numbers.h).
+/// The schedule steps of a lane, for one row of the lane's spans. For each span, this class stores
+/// the step, the step's pack, and the message that the step received. The times and kinds of spans
+/// are stored only once, in the trace. Memory: each sequence of consecutive steps of one pack takes
+/// 28 bytes; the messages take 0.6 bytes per step if senders and sizes are regular
+/// (packed_numbers.h).
 class LaneSteps {
  public:
   using Index = SpanRow::Index;
 
-  /// The collective to which a step belongs.
+  /// Identifies the collective of a schedule step: a pack or an exchange of a training step.
   struct Key {
     std::int32_t step = 0;   ///< the training step
     std::int32_t pack = -1;  ///< the pack; kFirstExchange or less: an exchange
@@ -45,7 +46,7 @@ class LaneSteps {
   void add(const Step& step, bool receives);
   /// Skips the next span of the row, which is no valid step.
   void skip();
-  /// Must be called when each span has been described, before any query.
+  /// Must be called after add() or skip() was called for every span, and before any query.
   void finish();
 
   [[nodiscard]] const SpanRow& spans() const { return spans_; }
@@ -81,8 +82,9 @@ class LaneSteps {
   /// The runs, sorted by collective, then by index. The runs of a collective are thus also sorted
   /// by their first spans, since indices of a collective increase (add()).
   std::vector<std::uint32_t> by_key_;
-  /// For each span, the sender's row, the sender's index relative to the index of the span, and the
-  /// bytes of the message. Spans that receive nothing repeat the values of the span before.
+  /// For each span, the data of the message that its step received: the sender's row, the index of
+  /// the sending step minus the index of the receiving step, and the bytes. A span that receives
+  /// nothing repeats the values of the previous span.
   PackedNumbers peers_, peer_shifts_, bytes_;
   struct Message {
     std::int64_t peer = -1, peer_shift = -1, bytes = 0;

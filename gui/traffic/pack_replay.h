@@ -12,11 +12,12 @@
 namespace tutti::gui {
 
 /// Computes the content of each device's copy of a pack at a time of a run. The replay executes the
-/// pack's schedule symbolically, with core::SymbolicRun. Each lane executes the schedule steps that
-/// it had completed at this time according to the timeline.
+/// pack's schedule symbolically, with core::SymbolicRun. Each lane executes the schedule steps
+/// that, according to the timeline, the lane had completed at this time.
 ///
-/// Lanes that were not recorded execute only those steps whose data recorded lanes need. The
-/// content of recorded devices is therefore exact, even if other devices were not recorded.
+/// A lane that was not recorded executes a step only if a recorded lane needs the data of this
+/// step. The content of recorded devices is therefore exact, even if other devices were not
+/// recorded.
 class PackReplay {
  public:
   /// A part of a device's buffer: the elements offset … offset + count - 1. Each element contains

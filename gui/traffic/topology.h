@@ -43,7 +43,7 @@ class Topology {
     std::optional<std::size_t> record;
   };
   /// The maximum number of workers that are drawn. If the run has more workers, words() states
-  /// their number.
+  /// which workers are drawn.
   static constexpr std::int64_t kMaxWorkers = 256;
 
   /// Builds the topology of a trace. `plan` and `traffic` may be null if they are not available.

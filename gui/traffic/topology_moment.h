@@ -47,7 +47,7 @@ struct TopologyMoment {
   std::vector<std::vector<PackReplay::Piece>> held;
   std::int32_t contributors = 0;  ///< the number of contributions in a complete element
   std::int64_t elements = 0;
-  std::string words;  ///< the reason why contents are unknown; may be empty
+  std::string words;  ///< why the devices' contents are unknown; empty: they are known
 };
 
 /// Computes the state of a topology at successive times. Cost of a frame: linear in the number of
@@ -80,15 +80,15 @@ class TopologyPlayer {
   std::shared_ptr<const Traffic> traffic_;
   const Topology& topology_;
   std::vector<core::PackRecord> packs_;  ///< sorted by start
-  /// Indexed like packs_: the latest end among this pack and all packs before it.
+  /// For each pack of packs_: the latest end among this pack and all packs before it in packs_.
   std::vector<core::Time> last_end_;
   std::deque<std::unique_ptr<PackReplay>> replays_;  ///< the most recently used replays
   PackReplay* replay_ = nullptr;
   std::map<std::tuple<std::int32_t, std::int32_t, core::Staging>, std::vector<std::size_t>> routes_;
 };
 
-/// Returns the time that the topology shows at first: the middle of the pack that was in flight
-/// longest in the last training step; 0 if there is no pack.
+/// Returns the time that the topology shows at first: the middle of the time in flight of one pack,
+/// namely the pack of the last training step that was in flight longest; 0 if there is no pack.
 core::Time initial_time(const Trace& trace);
 
 }  // namespace tutti::gui

@@ -23,8 +23,8 @@ class Exchanges;
 /// All messages of a timeline, and the progress of each lane at any time. Timelines without lanes
 /// (--record packs) have no messages. Messages are not stored, but computed from the schedule steps
 /// on demand. Memory, in addition to the trace: about 1 byte per schedule step if the steps of a
-/// lane are similar (equal sizes, one sender), otherwise more (lane_steps.h); and 17 bytes for each
-/// of at most kMaxValues values of a counter.
+/// lane are similar (equal sizes, one sender), otherwise more (lane_steps.h). A counter takes 17
+/// bytes for each of its values, of which there are at most kMaxValues.
 class Traffic {
  public:
   struct Device {
@@ -95,8 +95,9 @@ class Traffic {
     LaneSteps steps;
     std::int32_t device = -1;
     core::Lane lane = 0;
-    /// earliest[0] has the minimum of `sent` over each 16 steps of the lane that receive messages.
-    /// earliest[1] has the minimum of each 16 entries of earliest[0], and so on.
+    /// earliest[0] has the minimum of `sent` over each group of 16 consecutive steps of the lane
+    /// that receive messages. earliest[1] has the minimum of each group of 16 consecutive entries
+    /// of earliest[0], and so on.
     std::vector<std::vector<core::Time>> earliest{};
     /// The maximum of a message's `taken` minus the end of its receiving step, over all messages of
     /// the lane. Differs from 0 only if the clocks of sender and receiver differ.
@@ -107,7 +108,8 @@ class Traffic {
   core::Expected<void> read_steps(const Trace& trace, const std::atomic<bool>* cancel);
   core::Expected<void> read_row(const Trace& trace, std::size_t r, const Exchanges& exchanges,
                                 const std::map<core::TrackId, std::int32_t>& row_of_track);
-  /// Computes everything that the queries about times need. Returns false if it was cancelled.
+  /// Computes everything that the queries about times need. Returns false if the computation was
+  /// cancelled.
   bool index(const std::atomic<bool>* cancel);
   bool count(const std::vector<core::Time>& pieces, const std::atomic<bool>* cancel);
   [[nodiscard]] Counters exact_counters(const TimeRange& range) const;
@@ -148,9 +150,10 @@ struct NamedCounter {
 /// Returns counters that are valid in the range; see Traffic::counters_in().
 std::vector<NamedCounter> counters_of(const Traffic& traffic, const TimeRange& range);
 
-/// Returns, for each rank of a pack's collective, the number in Traffic of the rank's device; -1 if
-/// the device has no spans. Returns an empty list if the collective has more ranks than the window
-/// supports, or if several ranks share a device, so that a timeline cannot distinguish their lanes.
+/// Returns, for each rank of a pack's collective, the number by which `traffic` identifies the
+/// rank's device; -1 if the device has no spans. Returns an empty list if the collective has more
+/// ranks than the window supports, or if several ranks share a device, so that a timeline cannot
+/// distinguish their lanes.
 std::vector<std::int32_t> devices_of_ranks(const core::Collective& collective,
                                            const Traffic& traffic);
 

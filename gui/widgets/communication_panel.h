@@ -20,8 +20,9 @@ class TimelineView;
 /// The panel with the communication matrix of the selected range, or of the visible range if none
 /// is selected. A thread computes the matrix while the panel is visible. The computation begins
 /// when the range has not changed for a tenth of a second. Until the matrix is complete, the old
-/// matrix of the same timeline stays. Picking a pair shows only the rows of both ranks in the
-/// timeline; picking it again shows all rows.
+/// matrix of the same timeline stays. If the user picks a pair of sender and receiver, the timeline
+/// shows only the rows of these two ranks. If the user picks the same pair again, the timeline
+/// shows all rows.
 class CommunicationPanel : public QWidget {
   Q_OBJECT
 

@@ -42,7 +42,8 @@ class ExamplePicture : public QWidget {
 };
 
 /// Simulates examples one after another in a thread, and passes a miniature of each run to `take`.
-/// The miniatures are computed from the scenarios themselves, so they show what a run will show.
+/// The miniatures are not stored pictures, so they always show the same timeline as a simulation of
+/// the example.
 class ExampleSimulations : public QObject {
   Q_OBJECT
 

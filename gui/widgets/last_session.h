@@ -7,9 +7,10 @@
 
 namespace tutti::gui {
 
-/// The files that a window shows, and the visible range, filter and cursor of its timeline. The
-/// window stores this data in the user's settings while it is open, so that a crash does not lose
-/// the data. Timelines of runs are not stored, because they are deleted with the window.
+/// The files that a window shows, and the visible range, filter and cursor of its timeline. While
+/// the window is open, it stores this data in the user's settings, so that a crash does not lose
+/// the data. Timelines of runs that were started in the window are not stored, because their files
+/// are deleted when the window is closed.
 struct LastSession {
   QString timeline;  ///< the path of the timeline; empty: none
   QString second;    ///< the path of the second timeline of a comparison; empty: none

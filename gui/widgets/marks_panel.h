@@ -13,9 +13,9 @@ namespace tutti::gui {
 class Actions;
 class TimelineView;
 
-/// A panel that shows the notes of the timeline as flags on the time axis, and in a list in which
-/// the user renames, visits and deletes notes. Each change is immediately written to the file of
-/// notes next to the timeline's file.
+/// A panel for the user's marks on a timeline. Shows the marks as flags on the time axis, and in a
+/// list in which the user renames, visits and deletes marks. Each change is immediately written to
+/// the file of marks, which is next to the timeline's file.
 class MarksPanel : public QWidget, public Overlay {
   Q_OBJECT
 

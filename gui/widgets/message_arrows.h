@@ -12,9 +12,9 @@ namespace tutti::gui {
 class Actions;
 class TimelineView;
 
-/// Draws an arrow for each message, from the lane step that sent it to the lane step that received
-/// it. Draws the messages of the selected span. If only few messages are in view, draws all of
-/// these messages.
+/// Draws messages as arrows, each from the schedule step that sent the message to the schedule step
+/// that received it. Draws the messages of the selected span. If the user has switched on the
+/// arrows of all messages, and only few messages are in view, also draws these.
 class MessageArrows : public QObject, public Overlay {
   Q_OBJECT
 

@@ -10,10 +10,11 @@ namespace tutti::gui {
 
 class TimelineView;
 
-/// A flame view of the critical path: boxes whose widths are proportional to the times of the
-/// path's causes, from the whole path at the top to layers and packs at the bottom. The mouse and
-/// the arrow keys choose a box, whose time is described in a line at the top; a click or Enter
-/// shows the longest piece of the box in the timeline.
+/// A flame view of the critical path: each box is a part of the path, and its width is proportional
+/// to the part's time. The box at the top is the whole path; the boxes below it divide the path by
+/// causes, down to single layers and packs. The mouse and the arrow keys choose a box, whose time
+/// is described in a line at the top; a click or Enter shows the longest piece of the box in the
+/// timeline.
 class PathPanel : public QWidget {
   Q_OBJECT
 

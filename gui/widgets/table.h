@@ -5,7 +5,8 @@
 
 namespace tutti::gui {
 
-/// A cell that is sorted by a number, not by its text.
+/// A table cell with a number. If the table is sorted by the cell's column, the number determines
+/// the order, not the cell's text.
 class NumberItem : public QTableWidgetItem {
  public:
   NumberItem(const QString& text, double number);

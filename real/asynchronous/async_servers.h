@@ -66,8 +66,8 @@ class AsyncServers {
   void rank_done(CollectiveTag tag, core::Rank rank, Collectives& collectives);
 
   /// Checks the pushes and variables of the current steps. ERRORS: a push is not the sum of the
-  /// worker's gradients; or the current value or a sent value of a variable differs from its
-  /// initial value plus its pushes.
+  /// worker's gradients; or a variable's current value, or a value that the server sent, differs
+  /// from the variable's initial value plus the pushes to the variable.
   [[nodiscard]] core::Expected<void> verify();
   /// Returns and clears the logged reads of the current steps.
   [[nodiscard]] std::vector<ReadSeen> take_reads();

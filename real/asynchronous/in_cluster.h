@@ -7,10 +7,11 @@
 
 namespace tutti::real {
 
-/// Converts between ranks of the cluster and ranks of a group. In the ranks of the cluster, all
-/// replicas come first, worker by worker, and the CPUs of all workers follow. A group is one worker
-/// of an asynchronous run. In the ranks of a group, the group's replicas come first, then the CPU
-/// of the group's worker, and then the CPUs of all workers (Group::of_partition).
+/// Converts between ranks of the cluster and ranks of a group. The ranks of the cluster are
+/// numbered in this order: all replicas, worker by worker, and then the CPUs of all workers. A
+/// group is one worker of an asynchronous run. The ranks of a group are numbered in this order: the
+/// group's replicas, then the CPU of the group's worker, and then the CPUs of all workers
+/// (Group::of_partition).
 struct GroupRanks {
   core::Partition partition;
   std::int64_t group = 0;

@@ -42,8 +42,8 @@ class AsyncAccount {
   std::int32_t steps_;
   core::UpdatesBehind behind_;
   core::AsyncServersList paces_;
-  /// The training steps of the current batch that have ended, each as its end time in nanoseconds,
-  /// its worker and its step number.
+  /// The training steps of the current batch that have ended. An entry consists of the end time in
+  /// nanoseconds, the worker and the step number.
   std::set<std::tuple<std::int64_t, std::int64_t, std::int32_t>> ends_;
   std::int64_t began_ns_ = std::numeric_limits<std::int64_t>::max();
 };

@@ -13,9 +13,9 @@ namespace tutti::real {
 /// merges the workers' records into one timeline, and ends the workers. The listener is closed
 /// after all workers have joined, unless another run follows (`options.gathering.come_again`). In
 /// this case, workers that the coordinator did not start are asked to join again. Returns true if
-/// they were asked to join again, and false if the run was cancelled or no other run follows. The
-/// timeline is closed in all cases, and contains every training step that ended. ERRORS: as
-/// TcpExecutor::run().
+/// these workers were asked to join again, and false if the run was cancelled or no other run
+/// follows. The timeline is closed in all cases, and contains every training step that ended.
+/// ERRORS: as TcpExecutor::run().
 core::Expected<bool> coordinate(const TcpExecutorOptions& options, const core::Scenario& scenario,
                                 const core::RecordOptions& record, const core::RunControl& control,
                                 core::TimelineSink& sink, std::optional<Listener>& listener);

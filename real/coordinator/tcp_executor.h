@@ -36,7 +36,7 @@ struct TcpExecutorOptions {
   /// Returns the free memory of the machine on which this process runs, for the workers that this
   /// process starts. If this function is empty, the free memory is unknown.
   FreeMemory free_memory{};
-  /// Prints a warning before the run starts; empty: there are no warnings.
+  /// Prints a warning before the run starts. If this function is empty, no warnings are printed.
   std::function<void(const std::string&)> warn{};
 };
 

@@ -46,7 +46,7 @@ struct TuttiCudaApi {
   int (*device_info)(int device, TuttiCudaDeviceInfo* info);
   int (*memory_left)(int device, std::uint64_t* free_bytes);
   /// Lets kernels and copies of `device` access the memory of `peer` directly, if the hardware
-  /// supports it. Sets `enabled` to 1 if the hardware supports it, and otherwise to 0.
+  /// supports such access. Sets `enabled` to 1 if the hardware supports it, and otherwise to 0.
   int (*enable_peer)(int device, int peer, int* enabled);
 
   int (*allocate)(int device, std::uint64_t bytes, void** memory);

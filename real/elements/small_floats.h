@@ -42,10 +42,11 @@ static inline float to_float(Half value) {
   return __builtin_bit_cast(float, sign | magnitude);
 }
 
-/// Results that are normal numbers are rounded by an addition to the bits of the float32: 0xfff,
-/// which is one less than half a unit of the last kept bit, plus 1 if the last kept bit is 1.
-/// Results that are subnormal numbers are rounded by adding 0.5: the last bit of 0.5 in float32 has
-/// the value of the last bit of a subnormal float16 number, so the addition itself rounds.
+/// If the result is a normal number, the function rounds by adding an integer to the bits of the
+/// float32. This integer is 0xfff (one less than half a unit of the last kept bit), plus 1 if the
+/// last kept bit is 1. If the result is a subnormal number, the function rounds by adding 0.5 to
+/// the value: the last bit of 0.5 in float32 has the value of the last bit of a subnormal float16
+/// number, so the addition itself rounds.
 static inline Half to_half(float value) {
   const auto bits = __builtin_bit_cast(std::uint32_t, value);
   const std::uint32_t sign = bits >> 16 & 0x8000;

@@ -32,7 +32,7 @@ class Gradients {
             Devices& devices)
       : scenario_(scenario), replicas_(std::move(replicas)), host_(host), devices_(devices) {}
 
-  /// Returns the size in bytes of one set of buffers on one replica.
+  /// Returns the size in bytes of the buffers that one replica needs for one training step.
   static core::Bytes bytes_of(const core::Scenario& scenario);
 
   /// Fills the buffers with the inputs of the training steps first … first + count - 1.
@@ -46,8 +46,9 @@ class Gradients {
     const std::vector<Devices::Memory>& buffers = sets_[step - first_][pack];
     return replica < buffers.size() ? buffers[replica].get() : nullptr;
   }
-  /// Checks every element of a step. ERRORS: an element is wrong. The error names the rank, the
-  /// pack, the index, the actual value and the expected value of the first wrong element.
+  /// Checks every element of the results of a training step. ERRORS: an element is wrong. The error
+  /// names the rank, the pack, the index, the actual value and the expected value of the first
+  /// wrong element.
   [[nodiscard]] core::Expected<void> verify(std::int32_t step) const;
 
  private:

@@ -44,8 +44,8 @@ class Reception {
     std::string stated_version{};
     RunId run{};  ///< if `reached` is true and the handshake succeeded: the run of the listener
     std::string host;  ///< the other end's address
-    /// If `reached` is true and the handshake failed, or if TLS failed: the error of the
-    /// connection; may be empty.
+    /// If the connection or TLS failed: a text that describes the error. Empty if the handshake
+    /// failed for another reason; `state` then specifies the reason.
     std::string failure;
     /// True: the other end has closed the connection, or TLS was not ready in time. Another attempt
     /// may succeed.

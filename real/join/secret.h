@@ -31,8 +31,8 @@ class RunSecret {
 };
 
 /// Returns true if the secret has the form of at least 128 random bits: at least 32 hexadecimal
-/// digits, of which at least eight differ. `openssl rand -hex 16` makes such a secret. (Of 32
-/// random digits, fewer than eight differ with a probability below 10^-7.)
+/// digits, of which at least eight differ. `openssl rand -hex 16` makes such a secret. (The
+/// probability that 32 random digits have fewer than eight different values is below 10^-7.)
 [[nodiscard]] bool is_random(std::string_view secret);
 
 /// Returns why the secret is too easy to guess, as the rest of a sentence that begins with "the

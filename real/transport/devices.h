@@ -93,7 +93,8 @@ class Devices {
   virtual core::Expected<void> poll(WorkListener& listener) = 0;
   /// Returns the time at which poll() may have something to report; max() if no work is in flight.
   [[nodiscard]] virtual Clock::time_point next_due() const = 0;
-  /// Returns notes about the devices that the report shows together with the measured times.
+  /// Returns notes about the devices. The report shows these notes together with the measured
+  /// times.
   [[nodiscard]] virtual std::vector<std::string> notes() const { return {}; }
 };
 

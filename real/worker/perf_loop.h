@@ -34,7 +34,7 @@ namespace tutti::real {
 class PerfLoop : private InterpreterListener {
  public:
   /// `maker` creates the object that executes collectives. If `maker` is empty, an Interpreter
-  /// executes them.
+  /// executes the collectives.
   /// REQUIRES: scenario, transport and devices outlive this object.
   PerfLoop(const core::Scenario& scenario, std::int32_t worker, Transport& transport,
            Devices& devices, const WorkerOptions& options, const LoopOptions& loop,

@@ -59,7 +59,7 @@ class WorkerRun : private InterpreterListener, private WorkListener {
   using Clock = Transport::Clock;
 
   /// `maker` creates the object that executes collectives. If `maker` is empty, an Interpreter
-  /// executes them.
+  /// executes the collectives.
   /// REQUIRES: all arguments outlive this object.
   WorkerRun(const core::Scenario& scenario, std::int32_t worker, Transport& transport,
             Devices& devices, Timers& timers, const WorkerOptions& options,
@@ -92,8 +92,9 @@ class WorkerRun : private InterpreterListener, private WorkListener {
   core::Expected<void> flush();
   /// Polls the transport until time `until`, so that a lost peer is detected.
   core::Expected<void> serve(Clock::time_point until);
-  /// Checks every element of all prepared steps. ERRORS: an element is wrong. The error names the
-  /// rank, the pack, the index, the actual value and the expected value of the first wrong element.
+  /// Checks every element of the results of all prepared steps. ERRORS: an element is wrong. The
+  /// error names the rank, the pack, the index, the actual value and the expected value of the
+  /// first wrong element.
   core::Expected<void> verify();
   /// For asynchronous workers: the two functions return the reads of variables and the staleness of
   /// updates in the current steps.

@@ -37,8 +37,8 @@ core::Expected<void> check_assignment(const proto::Assignment& order,
 /// time is valid.
 bool is_due(const proto::Go& go, std::int32_t next);
 
-/// Connects to the other workers. Returns connections as connect_peers(). ERRORS: as
-/// connect_peers(); as CoordinatorLine::look().
+/// Connects to the other workers. Returns the connections in the same order as connect_peers().
+/// ERRORS: an error of connect_peers() or CoordinatorLine::look().
 core::Expected<std::vector<Connection>> connect_workers(const proto::Assignment& order,
                                                         const CoordinatorFound& found,
                                                         const Listener& listener,

@@ -25,8 +25,8 @@ namespace tutti::sim {
 /// of the engines could change simulated times.
 class CollectiveEngines {
  public:
-  /// `listener` receives the notifications about all collectives, which name collectives by their
-  /// handles.
+  /// `listener` receives the notifications about all collectives. The notifications identify
+  /// collectives by their handles.
   CollectiveEngines(Network& network, Devices& devices, EventQueue& events, Ties& ties,
                     CollectiveListener& listener, bool watch_steps);
   // Not copyable, because the ports (struct Port) point to this object.
@@ -116,8 +116,8 @@ class CollectiveEngines {
 
 /// Returns the approximate amount of work of a collective that `groups` groups of replicas execute
 /// at the same time. The work of a schedule step is 1. NCCL operations with predicted times have no
-/// schedule steps. Instead, each of their pieces (timed_collectives.h) counts as 1, and only one
-/// group is counted.
+/// schedule steps. Instead, each piece of such an operation (timed_collectives.h) counts as 1, and
+/// only the pieces of one group are counted.
 double work_of(const core::Collective& collective, double groups);
 /// Returns true if a timeline can record the schedule steps of `collective`.
 bool has_steps(const core::Collective& collective);

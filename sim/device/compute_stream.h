@@ -69,8 +69,8 @@ class ComputeStream {
   /// kCompute at this time have been handled.
   void moved(core::Bytes bytes, core::Time now);
   /// Visits the state of the stream. While a task is running, the state cannot be compared, because
-  /// the end of the task depends on sums that cannot be shifted in time. In this case, calls
-  /// unfit().
+  /// the end of the task depends on sums that cannot be shifted in time. In this case, this
+  /// function calls StateVisitor::unfit().
   void visit_state(StateVisitor& visitor);
   /// Returns the duration of a reduction or copy that starts at `now`. `duration` is the
   /// operation's duration on an idle device, and `nth` is the operation's position among the

@@ -97,8 +97,8 @@ class Devices {
           copy(share(rates.copy, rates.threads)),
           pool(rates.threads) {}
 
-    /// Returns one thread's share of a rate. A rate of 0 means that operations take no time; its
-    /// share is also 0.
+    /// Returns one thread's share of a rate. A rate of 0 means that operations take no time; a
+    /// thread's share of this rate is also 0.
     static core::Bandwidth share(core::Bandwidth rate, int threads) {
       return rate.count() == 0 ? rate
                                : core::Bandwidth(std::max<std::int64_t>(1, rate.count() / threads));
@@ -129,8 +129,8 @@ class Devices {
   const core::Cluster& cluster_;
   DeviceFaults device_faults_;
   std::size_t parts_ = 1;  ///< maximum number of parts per worker
-  /// The ids of devices, indexed by worker and part. The array is flat so that reads are fast,
-  /// because it is read for each rank and each piece of a collective.
+  /// The ids of devices, indexed by worker and part. The array is flat to make reads fast, because
+  /// the simulator reads an id for each rank and each piece of a collective.
   std::vector<Id> ids_;
   std::vector<Device> devices_;
   bool any_shared_ = false;

@@ -45,8 +45,8 @@ class HeldTimeline : public core::TimelineSink {
   }
 
  private:
-  /// Stands for the next spans in the order of calls, up to spans_[end - 1]. Spans are in a
-  /// separate vector, because they are numerous and small.
+  /// An entry of held_ that stands for several consecutive calls of span(), with the spans up to
+  /// spans_[end - 1]. Spans are stored in a separate vector, because they are numerous and small.
   struct SpansUpTo {
     std::size_t end = 0;
   };

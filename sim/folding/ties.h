@@ -70,8 +70,8 @@ class Ties {
 
  private:
   struct Arrival {
-    /// The order key of the event without its message number, which identifies the collective and
-    /// the lane.
+    /// The order key of the event, without the number of the message. This part of the key
+    /// identifies the collective and the lane.
     std::uint64_t place = 0;
     std::int32_t away = 0;
   };

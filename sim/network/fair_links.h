@@ -25,8 +25,8 @@ class FairLinks {
   /// message uses all links of the segment at the same time, with the same rate.
   struct PathSegment {
     /// If not null, the segment is not a flow but represents the threads of a host, which serve
-    /// messages in order of arrival. A message takes the overhead per message and, if `with_bytes`
-    /// is true, also the time to process its bytes.
+    /// messages in order of arrival. The threads spend the overhead per message on each message
+    /// and, if `with_bytes` is true, also the time to process the message's bytes.
     const core::HostEndpoint* host = nullptr;
     core::ResourceId resource = -1;
     bool with_bytes = false;

@@ -75,7 +75,7 @@ class FairShare {
   struct Done {
     std::uint64_t id = 0;
     Link bottleneck = -1;  ///< the link that limited the flow when it ended; -1 if the cap of its
-                           ///< route did
+                           ///< route limited the flow
   };
   /// Appends the flows that have ended to `done`, starts the flows that were added, and updates all
   /// rates. REQUIRES: `now` is not earlier than in the last call, and not later than next().

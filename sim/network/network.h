@@ -63,8 +63,8 @@ struct Address {
 /// sender and the latency of the path has passed.
 class Network {
  public:
-  /// If `keep_causal_chains` is true, each message carries the causal chain of its sender, and its
-  /// own times are added to the chain on arrival. `health` contains the links whose bandwidth
+  /// If `keep_causal_chains` is true, each message carries the causal chain of its sender. When the
+  /// message arrives, its times are added to the chain. `health` contains the links whose bandwidth
   /// changes. REQUIRES: `health` is empty if the model is ideal.
   Network(const core::Cluster& cluster, core::NetworkModel model, LinkRange binned_links,
           bool keep_causal_chains, LinkHealth health = {});

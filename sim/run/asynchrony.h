@@ -44,7 +44,7 @@ class Asynchrony {
   }
 
   /// Records that a worker starts the pack of `work`. If the pack carries the values of variables,
-  /// the worker reads their current version at this time.
+  /// the worker reads the current version of these variables at this time.
   void opened(const Work& work) {
     if (const core::Pack* const pack = values(work, core::PackPhase::kRead))
       versions_.read(work.place.group, pack->payload.members.front().variable);

@@ -10,8 +10,8 @@ namespace tutti::sim {
 /// `timeline_cluster` is the cluster of the timeline. In a folded run, the only simulated worker
 /// represents all workers of `timeline_cluster`, so its loads are written once for each of these
 /// workers. If there would be too many records, the loads are written only once, with a note.
-/// `ports_alone` is true if the network model is `ideal`, which limits only the ports at both ends
-/// of a route, so that a link between the ports may carry more than its capacity. With this model,
+/// `ports_alone` is true if the network model is `ideal`. This model limits only the ports at both
+/// ends of a route, so a link between the ports may carry more than its capacity. With this model,
 /// links are written as busy for at most `length`, the length of the run, and a note names the most
 /// overloaded link.
 void report_links(const LinkLoads& loads, const core::Cluster& simulated,

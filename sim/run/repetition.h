@@ -21,7 +21,8 @@ class Repetition {
  public:
   /// The state of the simulation at the beginning of a step, and the records of this step.
   struct Step {
-    /// For each replica, how much earlier than the last replica it began the step.
+    /// For each replica, the time from its own beginning of the step until the last replica began
+    /// the step.
     std::vector<core::Time> began;
     core::Time at;                         ///< time at which the last replica began the step
     std::vector<core::PackRecord> packs;   ///< packs recorded since `at`

@@ -77,8 +77,7 @@ class Run : private CollectiveListener, private Gates::Starter {
     Cause requested_by;
   };
 
-  /// A compute stream, which executes one task at a time, in the order in which they were
-  /// requested.
+  /// A compute stream, which executes one task at a time, in the order of the requests.
   struct Stream {
     explicit Stream(std::uint32_t number) : stream(number) {}
     ComputeStream stream;

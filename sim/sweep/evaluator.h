@@ -27,13 +27,15 @@ inline constexpr const char* kTooLong =
 /// Returns the outcome of a point whose simulation has run out of memory.
 core::Outcome out_of_memory();
 
-/// Runs a scenario repeatedly, each time with different values of its fields. Different pack sizes
-/// often result in the same packs. Points with the same packs are simulated only once. Thread-safe.
+/// Simulates a scenario at many points, that is, with different values of its fields. Different
+/// values of a setting that only decides the packing, such as bytes_per_pack, often result in the
+/// same packs. Points that differ only in such settings, and have the same packs, share one
+/// simulation. Thread-safe.
 class Evaluator {
  public:
   enum class Shares { kYes, kNo };
-  /// If `shares` is kNo, every point is simulated, even if another point has the same packs.
-  /// REQUIRES: `library` and `executor` outlive this object; `executor` has no state.
+  /// If `shares` is kNo, points do not share simulations: every point is simulated. REQUIRES:
+  /// `library` and `executor` outlive this object; `executor` has no state.
   Evaluator(BaseScenario base, const core::Library& library, core::Executor& executor,
             Shares shares = Shares::kYes);
   /// Sets a limit on the work of one point. From now on, points that need more than `work` are not
@@ -62,8 +64,8 @@ class Evaluator {
 
   /// Returns the files that scenarios have read since the last call. Each file occurs once.
   std::vector<core::Library::File> new_files();
-  /// Returns the number of points that were simulated. For all other points, the outcome of a point
-  /// with the same packs was used.
+  /// Returns the number of simulations. Points that share a simulation count once. If points are
+  /// simulated with several seeds, each seed counts.
   [[nodiscard]] std::int64_t simulated() const;
 
  private:

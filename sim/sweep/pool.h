@@ -34,10 +34,9 @@ struct PoolWork {
 /// threads complete their current points, and the first exception is thrown to the caller.
 bool run_pool(const PoolWork& work);
 
-/// Reorders `points` so that the points at the beginning of the result, however many, are spread
-/// evenly over the original order. If the work ends early, the evaluated points are then
-/// representative of all points. The times of the evaluated points can also be used to estimate the
-/// remaining time.
+/// Reorders `points` so that, for every n, the first n points of the result are spread evenly over
+/// the original order. If the work ends early, the evaluated points are then representative of all
+/// points. The times of the evaluated points can also be used to estimate the remaining time.
 std::vector<std::int64_t> spread_out(std::vector<std::int64_t> points);
 
 }  // namespace tutti::sim

@@ -16,9 +16,9 @@ namespace tutti::sim {
 /// long as those of the best point.
 inline constexpr double kMaxSlowdown = 1.25;
 
-/// The points of a space that a search has evaluated. If there is a file, points with a result in
-/// it are not evaluated again. Every new result is written to the file immediately, so that other
-/// programs can observe the search, and a search that was killed can be continued.
+/// The points of a space that a search has evaluated. If there is a file, points whose results are
+/// in the file are not evaluated again. Every new result is written to the file immediately, so
+/// that other programs can observe the search, and a search that was killed can be continued.
 class Trials {
  public:
   /// `store` is the file, which must contain a sweep of the same space; null if there is no file.

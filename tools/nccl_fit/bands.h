@@ -9,8 +9,8 @@
 
 namespace tutti::nccl_fit {
 
-/// The deviation of a measured time from its prediction, with parameters that were fitted without
-/// the measurement's system.
+/// The deviation of a measured time from a prediction whose parameters were fitted without the
+/// measurement's system.
 struct Residual {
   std::string system;
   std::string transport;  ///< "one node", or the name of the network

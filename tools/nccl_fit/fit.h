@@ -13,16 +13,16 @@ struct GroupError {
   double log_ratio = 0;  ///< logarithm of predicted time over measured time
   double weight = 0;
 };
-/// Returns the offset of a group of rows: the weighted median of their errors and of a 0, which has
-/// 30 % of the group's weight. The offset is thus 0 unless 65 % of the weight has errors of the
-/// same sign.
+/// Returns the offset of a group of rows: the weighted median of the rows' errors and an additional
+/// error of 0, which has 30 % of the rows' total weight. The offset is therefore 0 unless rows with
+/// at least 65 % of this total weight have errors of the same sign.
 double offset_of(std::vector<GroupError> errors);
 
 /// Finds the parameters that minimise the mean of |log(predicted / measured)|, by coordinate
-/// descent with decreasing steps. A penalty pulls each parameter towards its start value times the
-/// mean change of the other parameters of the same kind (of other GPU generations, or of other
-/// networks). A machine for which few systems have measurements is therefore assumed to behave like
-/// other machines.
+/// descent with decreasing steps. A penalty pulls each parameter towards its start value times a
+/// factor: the mean factor by which the other parameters of the same kind (of other GPU
+/// generations, or of other networks) have changed. A machine for which few systems have
+/// measurements is therefore assumed to behave like other machines.
 ///
 /// The rows of one system have errors in common, for example because its CPUs are slow. Without
 /// precautions, parameters that many systems share would explain the errors of single systems. The

@@ -15,7 +15,7 @@ struct Row {
   std::size_t index = 0;
   double log_us = 0;
   double weight =
-      0;  ///< weight of the row's error; the sum of the weights is the same for all configurations
+      0;  ///< weight of the row's error; the weights of the rows of a configuration add up to 1
   /// The weight of the row in a fit: `weight` divided by √n, where n is the number of
   /// configurations of the system. The total weight of a system is therefore √n.
   double fit_weight = 0;

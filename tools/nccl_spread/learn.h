@@ -31,8 +31,10 @@ struct Residual {
   std::size_t size = 0;
   double cold_log_ratio = 0;  ///< logarithm of measured time / predicted time
   double log_ratio = 0;       ///< logarithm of measured time / corrected prediction
-  /// The standard deviations that the Gaussian process predicts, before widen() is applied: `sd`
-  /// with the given tables, and `sd_before` without them.
+  /// Standard deviations that the Gaussian process predicts (core/nccl/calibration/time_process.h).
+  /// `sd` is the standard deviation of log_ratio, that is, after the correction by the case's given
+  /// tables, but before widen() is applied. `sd_before` is the standard deviation of
+  /// cold_log_ratio, without these tables.
   double sd = 0;
   double sd_before = 0;
   core::nccl::ErrorBand cold;

@@ -14,9 +14,9 @@ core::Expected<void> check_graph(const std::string& path);
 
 /// Draws the task graph of a training step, with the critical path, into an .svg or .dot file.
 /// Times and the critical path come from a run by `executor`. If `executor` is null or its run
-/// fails, the critical path is the longest path through the graph by the known durations. If the
-/// path does not come from a run, the picture says how it was determined. Returns remarks on the
-/// picture, one per line.
+/// fails, the critical path is the longest path through the graph, computed from the durations that
+/// are known without a run. If the path does not come from a run, the picture says how it was
+/// determined. Returns remarks on the picture, one per line.
 /// ERRORS: as write_file(). REQUIRES: check_graph() accepts `path`.
 core::Expected<std::string> write_graph(const core::Scenario& scenario, core::Executor* executor,
                                         const std::string& path);

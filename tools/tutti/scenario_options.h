@@ -44,9 +44,9 @@ void warn_of_old_form(const std::string& text, const std::string& path);
 core::Expected<core::Scenario> load_scenario(const ScenarioOptions& options,
                                              const Environment& environment);
 
-/// Registers all files from which the scenario was made as input files (io/input_files.h): the
-/// scenario, the files that it names, its calibration, its tuner table and its execution trace.
-/// load_scenario() calls this function.
+/// Adds all files from which the scenario was made to the list of input files (io/input_files.h).
+/// These are the scenario's own file and the files that it names, including its calibration, its
+/// tuner table and its execution trace. load_scenario() calls this function.
 void add_inputs_of(const core::Scenario& scenario);
 
 /// Reads TF_CONFIG from a file, or from the environment ("env"). REQUIRES: TF_CONFIG contains

@@ -7,8 +7,8 @@
 
 namespace tutti::tools {
 
-/// Returns false if a file with these first bytes cannot be a scenario, because it has a known
-/// format of another kind, or does not begin with a field ("cluster {", "name: …").
+/// Returns false if a file with these first bytes cannot be a scenario, because it has the format
+/// of another kind of file, or does not begin with a field ("cluster {", "name: …").
 bool may_be_scenario(std::string_view first_bytes);
 
 /// Returns the error for a file that a command cannot read. The error names the command that can

@@ -5,7 +5,7 @@
 
 namespace tutti::tools {
 
-/// Returns the expected path of tutti-view, which is in the directory of this program.
+/// Returns the path at which tutti-view is expected: in the directory of this program.
 std::string window_program();
 
 /// `tutti view`: replaces this process by tutti-view, the program of the window. If Qt was

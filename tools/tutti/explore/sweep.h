@@ -18,10 +18,10 @@ struct SweepOptions {
   /// The SQLite file to write. By default, the name is the scenario's name with .sweep, in the
   /// working directory.
   std::string output;
-  std::string
-      reuse;         ///< an earlier sweep, whose results of the same points are copied; empty: none
-  JoinOptions join;  ///< launcher and addresses, for a sweep that several processes of a launcher
-                     ///< execute
+  std::string reuse;  ///< an earlier sweep, from which the results of points that both sweeps have
+                      ///< are copied; empty: none
+  JoinOptions join;   ///< launcher and addresses, for a sweep that several processes of a launcher
+                      ///< execute
   /// The time in seconds after which a process that sends nothing counts as failed. Default: 60.
   std::optional<double> timeout_seconds;
   bool yes = false;  ///< true: do not ask before a sweep of more than kMaxUnasked points

@@ -8,10 +8,11 @@
 
 namespace tutti::tools {
 
-/// Marks the file of a sweep as being executed by this process, until this object is destroyed or
-/// the process ends for any reason. The mark is a local socket whose name contains the device and
-/// inode of the file, so it needs no file of its own and is never stale. (A sweep's file cannot be
-/// shared between machines, because SQLite's write-ahead log cannot be shared between machines.)
+/// Marks the file of a sweep, so that other processes know that this process executes the sweep.
+/// The mark exists until this object is destroyed or the process ends for any reason. The mark is a
+/// local socket whose name contains the device and inode of the file, so it needs no file of its
+/// own and is never stale. (A sweep's file cannot be shared between machines, because SQLite's
+/// write-ahead log cannot be shared between machines.)
 class SweepClaim {
  public:
   static constexpr pid_t kUnknown = -1;

@@ -15,7 +15,8 @@
 
 namespace tutti::tools {
 
-/// The time that a loop over connections waits for data before it looks at its other work.
+/// The time for which a loop over connections waits for data before it continues with its other
+/// work.
 constexpr auto kPollInterval = std::chrono::milliseconds(20);
 constexpr auto kHeartbeatInterval = std::chrono::milliseconds(500);
 

@@ -14,9 +14,9 @@ namespace tutti::tools {
 /// The outcomes of a sweep, indexed by point; nullopt for points that are not complete.
 using Outcomes = std::vector<std::optional<core::Outcome>>;
 
-/// Returns a note if the points of a sweep process different numbers of samples in a step, or
-/// different models, so that their step times alone do not show which point trains faster; empty
-/// otherwise.
+/// Returns a note if the step times of a sweep's points do not show which point trains faster,
+/// because the points differ in the model or in the number of samples per step. Returns an empty
+/// text otherwise.
 std::string note_on_samples(const core::Space& space);
 
 /// Writes a CSV file (RFC 4180) with one line per completed point: its fields, its status, and its

@@ -68,9 +68,9 @@ class Tuning {
 
   /// Simulates the current settings. Returns false if interrupted.
   core::Expected<bool> simulate_now();
-  /// Simulates settings with each seed, and appends the step times to `times`. Returns the override
-  /// of the seed with the median time; the list is empty if there are no seeds or an outcome is not
-  /// kDone. Returns nullopt if interrupted.
+  /// Simulates settings with each seed, and appends the step times to `times`. Returns a list with
+  /// one override, which sets the seed that has the median time. The list is empty if there are no
+  /// seeds or an outcome is not kDone. Returns nullopt if interrupted.
   std::optional<std::vector<core::Override>> median_over_seeds(
       const std::vector<core::Override>& changes, std::vector<core::Time>& times);
   /// Simulates a scenario, and fills in the data for its report.
@@ -127,10 +127,10 @@ class Tuning {
   core::Expected<core::Time> elsewhere(const core::Scenario& scenario, core::Scaled scaled,
                                        double factor);
   /// Returns a cluster on which the best setting is slower than the current setting, by more than
-  /// the error of the difference. Returns null if there is no such cluster, or if different
-  /// software moves the gradients in the two settings, such as NCCL and gRPC: NCCL's predicted
-  /// times do not follow changed links, so a cluster with other links says nothing about the better
-  /// setting.
+  /// the error of the difference. Returns null if there is no such cluster. Also returns null if
+  /// different software moves the gradients in the two settings, such as NCCL and gRPC. In this
+  /// case, a cluster with other links does not show which setting is better, because NCCL's
+  /// predicted times do not follow changed links.
   [[nodiscard]] const Sensitivity* lost_case() const;
   /// Makes the snippets for the recommended setting. Simulates each snippet with the packing that
   /// the framework of the snippet produces. Returns false if interrupted.

@@ -35,8 +35,8 @@ struct OptionValue {
   std::string placeholder;
   std::vector<std::string> choices{};
   bool written = false;  ///< for kFile: true if the command writes the file, false if it reads it
-  std::vector<std::string> other_names{};  ///< for kChoice: other names of choices, which are
-                                           ///< completed, but not in the placeholder
+  std::vector<std::string> other_names{};  ///< for kChoice: other names of choices, which
+                                           ///< completion accepts but help texts omit
 };
 
 /// Returns true if the option takes a value; false for flags.

@@ -62,8 +62,8 @@ class PerfTable {
   /// Adds a row. `notes` has the notes that no earlier row had. Returns kDone, or another exit
   /// status if standard output has failed.
   virtual int add(const PerfRow& row, const std::vector<std::string>& notes) = 0;
-  /// Ends the table. If sizes are missing, `error` is the reason; otherwise null. Returns an exit
-  /// status, like add().
+  /// Ends the table. If some sizes have no row, `error` is the reason; otherwise, `error` is null.
+  /// Returns an exit status, like add().
   virtual int end(const core::Error* error) = 0;
 };
 
