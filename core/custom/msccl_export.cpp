@@ -158,8 +158,9 @@ class MscclWriter {
       if (from >= 0 && from == to) continue;
       if (from >= 0 || to >= 0)
         return fail(lane, i,
-                    "an MSCCL thread block sends to at most one GPU and receives from at most one "
-                    "GPU, but this lane has several peers");
+                    "this step receives from one GPU and sends to another, but an earlier step of "
+                    "the lane combines one of the two GPUs with a third one; an MSCCL thread block "
+                    "receives from only one GPU and sends to only one GPU");
       take(mine, lane, new_block(mine, lane), step, true, true);
     }
     StepId last;

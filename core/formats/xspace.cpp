@@ -56,7 +56,7 @@ class XspaceReader {
     }
     if (in_.error()) return tl::make_unexpected(*in_.error());
     if (!found) {
-      in_.fail("the file has no plane");
+      in_.fail("the file has no plane (XPlane), so it contains no profile of TensorFlow or JAX");
       return tl::make_unexpected(*in_.error());
     }
     return std::move(header_);

@@ -176,7 +176,8 @@ Expected<TableSystem> system_of(const TableFacts& facts) {
     const auto transport = transport_of(facts.nic_type);
     if (!transport)
       return cannot({ProblemCode::kUnsupported, "nic_type"},
-                    fmt::format("a network called \"{}\" is not modelled", facts.nic_type));
+                    fmt::format("nic_type \"{}\" in the record of --meta is not a known network",
+                                facts.nic_type));
     if (facts.nics_per_node < 1 || !facts.nic_gbps)
       return cannot({ProblemCode::kMissing, "nics_per_node"},
                     "the network cards of a node or their rate are missing");

@@ -102,8 +102,8 @@ ValidatedTable validate(const CollectiveTable& table, const Parameters& paramete
     if (!std::isfinite(us) || us <= 0) {
       made.rows.clear();
       made.reason = fmt::format(
-          "the model cannot predict a message of {} bytes with the settings in the record of this "
-          "table",
+          "the model cannot predict a message of {} bytes with the settings that --meta states for "
+          "this table",
           row.bytes);
       made.about = {ProblemCode::kUnsupported, "size_bytes"};
       return made;

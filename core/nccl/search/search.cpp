@@ -22,9 +22,10 @@ std::string misfit(const Graph& graph, int gpus) {
         std::all_of(channel.gpus.begin(), channel.gpus.end(), [gpus](int g) { return g < gpus; });
     if (!known || (graph.id != 3 && channel.gpus.size() != static_cast<std::size_t>(gpus)))
       return fmt::format(
-          "graph {} has channels of {} GPUs, but a node has {} GPUs; the file was written on "
-          "another machine, or on several nodes",
-          graph.id, channel.gpus.size(), gpus);
+          "graph {} has a channel {}; the file was written on another machine, or on several nodes",
+          graph.id,
+          known ? fmt::format("of {} GPUs, but a node has {} GPUs", channel.gpus.size(), gpus)
+                : fmt::format("with a GPU that a node of {} GPUs does not have", gpus));
   }
   return "";
 }

@@ -266,8 +266,9 @@ std::string snippet_part(const TuneResult& r) {
   if (!others.empty()) others = "not recommended\n" + others + '\n';
   if (r.snippets.empty() && r.recommended().scenario.strategy.custom)
     return "settings to paste\n"
-           "  frameworks have no setting for an algorithm of a file; tutti export --to msccl or "
-           "mscclpp writes the algorithm for MSCCL's runtimes\n\n";
+           "  the recommended algorithm is defined in a file, and no framework has a setting for "
+           "it; tutti export --to msccl or --to mscclpp writes the algorithm for the runtimes of "
+           "MSCCL and MSCCL++\n\n";
   if (r.snippets.empty()) {
     paste =
         "settings to paste\n"

@@ -293,7 +293,9 @@ void Tuning::explain_no_best() {
         fmt::format("all tried settings take at least {} longer than the current settings",
                     core::show_share(sim::kMaxSlowdown - 1));
   } else if (result_.not_comparable > 0) {
-    result_.advice.why = "no tried setting can be compared with the current setting";
+    result_.advice.why =
+        "no simulated setting can be compared with the current settings, because different "
+        "software moves the bytes";
   } else {
     result_.advice.why = "no tried setting is valid; tutti sweep shows the errors";
   }

@@ -31,9 +31,10 @@ void add_simulate(CLI::App& app, SimulateOptions& o) {
       "overrides the scenario");
   c->add_option(
       "--nccl", o.nccl,
-      "Simulation of the algorithm nccl: calibrated (a time fitted to measurements, for the "
-      "algorithm and protocol that NCCL chooses) or rings (every message of rings over NCCL's "
-      "channels); overrides the scenario. Machines without fitted NCCL times always use rings");
+      "How to simulate the algorithm nccl: calibrated (predict the algorithm and protocol that "
+      "NCCL chooses, and the time by a model that is fitted to measurements) or rings (simulate "
+      "every message of rings over NCCL's channels); overrides the scenario. For machines whose "
+      "NCCL times Tutti cannot predict, rings is always used");
   c->add_option("--fold", o.fold,
                 "Simulate one worker on behalf of all workers if they are identical, which does "
                 "not change the results. Values: auto (only for long runs), on (fail if workers "
@@ -70,8 +71,9 @@ void add_run(CLI::App& app, RealRunOptions& o) {
   add_real(c, o.real);
   add_execution(c, o, "run");
   c->add_option("--ranks", o.scenario.ranks,
-                "Run only this number of ranks (replicas), on fewer workers than the scenario "
-                "has, for example because the memory of this machine is too small for all workers")
+                "Reduce the number of workers so that the run has this number of ranks (replicas), "
+                "for example because the memory of this computer is too small for all workers. The "
+                "number must be a multiple of the ranks of one worker")
       ->excludes("--tf-config");
   c->add_option("--backend", o.backend,
                 "Backend: tcp (host memory), cuda (GPUs, with Tutti's kernels) or nccl (GPUs, with "
@@ -119,7 +121,7 @@ void add_perf(CLI::App& app, PerfOptions& o) {
   c->footer(
       "Collectives that reduce: all_reduce, reduce_scatter, reduce.\n"
       "Other collectives: all_gather, broadcast, alltoall, gather, scatter, sendrecv.\n"
-      "The page docs/algorithms.md lists the collectives of each algorithm.\n"
+      "The page docs/algorithms.md lists the collectives that each algorithm supports.\n"
       "Sizes are in bytes; the suffixes K, M and G are powers of 1024.\n"
       "Sizes, count and busbw are defined as in nccl-tests.\n"
       "With --cluster, --set NCCL_NAME=VALUE sets an environment variable of NCCL.\n"
@@ -201,8 +203,8 @@ void add_perf(CLI::App& app, PerfOptions& o) {
                 "times with this backend of tutti run)")
       ->capture_default_str();
   c->add_option("--ranks", o.scenario.ranks,
-                "Predict or measure the collective of only this number of ranks (replicas), on "
-                "fewer workers than the scenario has")
+                "Reduce the number of workers so that the collective has this number of ranks "
+                "(replicas). The number must be a multiple of the ranks of one worker")
       ->excludes("--tf-config");
   add_real(c, o.real);
   c->add_option("--collective", o.collective,
