@@ -109,7 +109,8 @@ class PathTable {
                                   std::int32_t away = 0) const;
   /// Returns the path from one device to several devices. REQUIRES: all devices are in one worker.
   std::int32_t multicast(PartId from, const std::vector<PartId>& to);
-  /// Returns the path from several devices to one of them, with a reduction in a switch.
+  /// Returns the path of messages from several devices, which a switch adds up, to one of these
+  /// devices.
   /// REQUIRES: all devices are in one worker, whose machine has a switch that supports reduction.
   std::int32_t switch_reduce(const std::vector<PartId>& from, PartId to);
 

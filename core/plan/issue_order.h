@@ -14,11 +14,11 @@ namespace tutti::core {
 /// issued. The list includes tasks that are skipped in some steps. Each task of a block is listed
 /// once.
 ///
-/// Task q is certainly issued after task p if q waits for a compute or communicate task that starts
-/// only after all predecessors of p are complete. The compute stream is a FIFO queue, so a compute
-/// task also waits for every compute task that is certainly issued before it. The cost of creating
-/// an IssueOrder is linear in tasks and edges if tasks that are close in the order are also close
-/// in the graph, as in training steps.
+/// Task q is certainly issued after task p if q waits for some compute or communicate task r, and r
+/// starts only after all predecessors of p are complete. The compute stream is a FIFO queue, so a
+/// compute task also waits for every compute task that is certainly issued before it. The cost of
+/// creating an IssueOrder is linear in tasks and edges if tasks that are close in the order are
+/// also close in the graph, as in training steps.
 class IssueOrder {
  public:
   /// REQUIRES: problems_of(program) is empty; `program` outlives the order.

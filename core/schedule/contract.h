@@ -50,8 +50,9 @@ bool synchronises(CollectiveKind kind);
 /// The required result of a collective, in terms of the ranks' `data` buffers. The contract assigns
 /// to each input and to each output a range of the buffer, which is called its place. An in-place
 /// collective reads each input at its place; an out-of-place collective reads each input
-/// `input_shift` elements after its place. Outputs are always written to their places. Element x of
-/// an input is the element whose place has index x in the buffer.
+/// `input_shift` elements after its place. Outputs are always written to their places. The elements
+/// of an input are numbered by their places in the buffer: element x of an input is the element
+/// with place x.
 ///
 /// If only `elements`, `contributors` and `receivers` are set, the contract is a reduction: each
 /// receiver gets, for each element, the sum over all contributors, with each contributor included

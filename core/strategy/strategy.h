@@ -26,10 +26,10 @@ namespace tutti::core {
 /// (core/proto/scenario.proto, Strategy.Merging).
 enum class Merging { kScopedAllocator, kConcat, kSeparate };
 enum class Launch { kConcurrent, kSerial };
-/// The order in which serial launches run: in the order of the plan's packs (kPlanOrder), or by
-/// descending instance keys, the numbers by which TensorFlow identifies collectives
-/// (kDescendingKeys). kByPacking means kPlanOrder if bytes_per_pack or num_packs is set, and
-/// otherwise kDescendingKeys.
+/// The order of serial launches. kPlanOrder is the order of the plan's packs. kDescendingKeys is
+/// the descending order of instance keys, which are the numbers by which TensorFlow identifies
+/// collectives. kByPacking means kPlanOrder if bytes_per_pack or num_packs is set, and otherwise
+/// kDescendingKeys.
 enum class LaunchOrder { kByPacking, kPlanOrder, kDescendingKeys };
 enum class Update { kPerPack, kAfterAll, kOnServers };
 
@@ -65,8 +65,9 @@ struct SparseRules {
   /// The algorithm that gathers rows, if it is not the algorithm for dense gradients.
   std::optional<AlgorithmChoice> gathered_by;
   bool lengths_first = false;  ///< true if replicas exchange their numbers of rows before the rows
-  /// The name of the program that reduces a sparse gradient as if it were dense if replicas have
-  /// different numbers of rows. Empty: rows are gathered in any case.
+  /// If replicas have different numbers of rows, some programs reduce the sparse gradient as if it
+  /// were dense. For such a program, this is its name, which a note mentions. Empty: rows are
+  /// gathered in any case.
   std::string whole_if_rows_differ;
   bool after_last_pack =
       false;  ///< true if, with serial launches, sparse gradients come after the last dense pack
@@ -160,8 +161,8 @@ struct Strategy {
   /// all GPUs of the worker, as with TensorFlow's control edges. False: the stage across workers
   /// begins after NCCL is complete on the worker's first GPU.
   bool waits_for_workers = false;
-  /// The number of NCCL communicators that execute the packs in turn, if launches are concurrent.
-  /// The packs of one communicator run one after the other.
+  /// The number of NCCL communicators among which the packs are distributed round-robin, if
+  /// launches are concurrent. The packs of one communicator run one after the other.
   int nccl_communicators = 1;
   Time launch_overhead;
   bool requested_launch_overhead = false;

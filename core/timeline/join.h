@@ -34,8 +34,9 @@ inline Time work_of(const Span& span) { return span.duration - span.wait; }
 /// lane steps that were not joined.
 struct JoinCounts {
   std::int64_t joined = 0;
-  /// The numbers of lane steps of timeline a (b) that have no counterpart in timeline b (a), or
-  /// whose counterpart has another kind.
+  /// `only_a` counts the lane steps of timeline a without a counterpart of the same kind in
+  /// timeline b. `only_b` counts the lane steps of timeline b without a counterpart of the same
+  /// kind in timeline a.
   std::int64_t only_a = 0;
   std::int64_t only_b = 0;
   /// The number of packs, counted on each device, whose channels were merged into one span.

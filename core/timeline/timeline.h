@@ -118,8 +118,9 @@ struct StepRecord {
   /// The device whose gradients were ready last. Empty if the run has only one device, or the
   /// device is not known.
   std::string awaited = {};
-  /// The time by which the gradients of the device `awaited` were ready later than those of the
-  /// other devices on average. A delay that comes from a late start of the step is excluded.
+  /// The time at which the gradients of the device `awaited` were ready, minus the mean time at
+  /// which those of the other devices were ready. A delay that comes from a late start of the step
+  /// is excluded.
   Time awaited_for = {};
   /// The time by which computation took longer because communication ran on the same device. The
   /// added time is included in `forward`, `backward` and `other_compute`.

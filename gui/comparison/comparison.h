@@ -28,9 +28,9 @@ struct Comparison {
   /// common, or if the alignment differs from the request, the first sentences state this.
   std::vector<std::string> differences;
 
-  /// Returns the combined span of a side that covers time `start` on track `track`; times and
-  /// tracks are those of the side's own timeline. If a span starts at `start`, returns this span.
-  /// Side 0 is the first timeline, and side 1 is the second.
+  /// Finds the span that starts at `start`, or otherwise the span that covers `start`, on track
+  /// `track` of a side's own timeline. Returns the span of the combined trace that shows the span
+  /// that was found. Side 0 is the first timeline, and side 1 is the second.
   [[nodiscard]] std::optional<SpanId> find(std::size_t side, core::TrackId track,
                                            core::Time start) const;
   /// Returns the span of the first timeline in which the pack is in flight. If the pack is in

@@ -22,8 +22,8 @@ struct PaintedLines {
 
 /// Paints the lines at `scale` device pixels per logical pixel. Painting pixel by pixel and on all
 /// cores takes less than the time of a frame for ten million spans (see row_raster.h). `before`: an
-/// image that is no longer needed. If the image has the same size, it is reused, because allocating
-/// megabytes takes as long as painting them.
+/// image that is no longer needed. If `before` has the size of the new image, its memory is reused,
+/// because allocating megabytes takes as long as painting them.
 PaintedLines paint_lines(const Scene& scene, const QSize& size, qreal scale, QImage before = {});
 /// Paints the lines as rectangles, for vector pictures. Returns the spans that are wide enough for
 /// a text.

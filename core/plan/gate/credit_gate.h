@@ -11,9 +11,9 @@
 
 namespace tutti::core {
 
-/// A gate that models BytePS's scheduled queue of one worker: it starts items (communications, such
-/// as the transfer of a partition) in the order of their priority, as long as the bytes in flight
-/// do not exceed a credit.
+/// A gate that models BytePS's scheduled queue of one worker. Its items are communications, such as
+/// the transfer of a partition. The gate starts items in the order of their priority, as long as
+/// the bytes in flight do not exceed a credit.
 ///
 /// An item starts when it is ready on all replicas of the worker and its bytes do not exceed the
 /// remaining credit. The item with the lowest priority value starts first. If two items have equal

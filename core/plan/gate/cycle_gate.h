@@ -13,9 +13,9 @@
 
 namespace tutti::core {
 
-/// A gate that models Horovod's background threads: it starts items (communications, such as the
-/// all-reduce of a gradient) in cycles, and each cycle fuses the items that are ready on all
-/// replicas into batches.
+/// A gate that models Horovod's background threads. Its items are communications, such as the
+/// all-reduce of a gradient. The gate starts items in cycles. Each cycle fuses the items that are
+/// ready on all replicas into batches.
 ///
 /// A cycle is a round of the gate. A round begins one cycle time after the previous round began, or
 /// when the previous round ends, whichever is later. In each round, every process reports, for each
@@ -47,10 +47,9 @@ class CycleGate final : public Gate {
   std::vector<GateDecision> done(const GateRequest& request) override;
   std::optional<Time> next_round(Time now) override;
   /// Returns a report with two numbers for each item. The first number of an item is 1 if the item
-  /// is ready on all replicas of this process, otherwise 0. If the last report of the item by a
-  /// replica of this process came after the previous round, the second number is `-1 - order`,
-  /// where `order` is the FusionOrder::Arrival::order of this report; otherwise, the second number
-  /// is 0.
+  /// is ready on all replicas of this process, otherwise 0. The second number is `-1 - order` if
+  /// the item became ready on the last of these replicas after the previous round began; `order` is
+  /// then its FusionOrder::Arrival::order. Otherwise, the second number is 0.
   GateProposal begin_round(Time now) override;
   std::vector<GateDecision> end_round(const GateProposal& agreed, Time now) override;
 
