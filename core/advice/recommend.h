@@ -6,11 +6,12 @@
 
 namespace tutti::core {
 
-/// The error of a predicted difference between the step times of two settings on the same cluster,
-/// as a share of the step time. 95 % of the observed errors are smaller than this value. The value
-/// was derived from the only published sweep of bucket sizes that is described well enough to be
-/// simulated (PyTorch DDP, ResNet-50; its 23 sizes form 253 pairs). The value includes the scatter
-/// of the measurements in this sweep. A test repeats the derivation.
+/// The bound that 95 % of the observed errors of predicted differences do not exceed. A predicted
+/// difference is the difference between the step times of two settings on the same cluster; its
+/// error is stated as a share of the step time. The value was derived from the only published sweep
+/// of bucket sizes that is described well enough to be simulated (PyTorch DDP, ResNet-50; its 23
+/// sizes form 253 pairs). The value includes the scatter of the measurements in this sweep. A test
+/// repeats the derivation.
 /// SOURCE: pytorch/pytorch benchmarks/distributed/ddp/compare/README.md;
 /// tests/reference/workloads/ddp_bucket_sweep.csv.
 inline constexpr double kDifferenceError = 0.026;

@@ -9,8 +9,8 @@
 
 namespace tutti::core {
 
-/// The note that is shown next to variations of link parameters, if the times of packs come from
-/// NCCL's cost model.
+/// The note that is shown next to variations of link parameters, if the times of packs are
+/// predicted by the time model of NCCL, which does not use these parameters.
 inline constexpr const char* kNcclIsMeasured =
     "NCCL's times are predicted from measurements of similar machines, so other link parameters do "
     "not change NCCL's times; to use the parameters of the links, set run { nccl: RINGS }";

@@ -16,9 +16,9 @@ namespace tutti::core {
 /// `options.max_elements_per_message` elements. If `contract` describes an out-of-place collective,
 /// the root of a broadcast also copies its input, on a separate lane. A reduce needs no copy.
 ///
-/// Time of one lane with k equal messages of C bytes: a broadcast takes (n - 1)(α + ⌈C·β⌉) + (k -
-/// 1)⌈C·β⌉; a reduce takes (n - 1)(α + ⌈C·β⌉ + ⌈C·γ⌉) + (k - 1)·t, where t is the longest time that
-/// one message takes at a rank.
+/// Time of one lane with k equal messages of C bytes (α: latency of a message; β, γ: times to send
+/// and to add a byte): a broadcast takes (n - 1)(α + ⌈C·β⌉) + (k - 1)⌈C·β⌉; a reduce takes (n -
+/// 1)(α + ⌈C·β⌉ + ⌈C·γ⌉) + (k - 1)·t, where t is the longest time that one message takes at a rank.
 /// SOURCE: NVIDIA/nccl src/device/broadcast.h and reduce.h, runRing.
 /// REQUIRES: the contract is that of a broadcast or reduce; `options.input_shift` is 0, because the
 /// contract contains the shift.

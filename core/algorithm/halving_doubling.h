@@ -18,8 +18,9 @@ namespace tutti::core {
 /// fewer elements than ranks, some halves are empty. Ranks also send the empty halves, so that they
 /// stay synchronised.
 ///
-/// Time with one port per rank: Σ over hops of 2(α + ⌈c·β⌉) + ⌈c·γ⌉, where c is ⌈elements / 2⌉ in
-/// the first hop and ⌈c / 2⌉ in each following hop.
+/// Time with one port per rank: Σ over hops of 2(α + ⌈c·β⌉) + ⌈c·γ⌉, where c is the size of a
+/// message: ⌈elements / 2⌉ elements in the first hop, and half as many (rounded up) in each
+/// following hop. α is the latency of a message; β and γ are the times to send and to add a byte.
 /// SOURCE: Thakur, Rabenseifner, Gropp, "Optimization of collective communication operations in
 /// MPICH", IJHPCA 2005, section 4.5; the order of the hops is that of TensorFlow's
 /// build_recursive_hd_all_reduce (all_reduce.py). REQUIRES: `ranks` is a power of two.

@@ -17,7 +17,8 @@ namespace tutti::core {
 Range share_of(std::int32_t replicas, std::int64_t elements, Rank r);
 
 /// BytePS's stage COPYD2H: every replica sends its share to the host, which is rank `replicas`. The
-/// shares add up to N bytes. Time with one port: α + ⌈N·β⌉.
+/// shares add up to N bytes. Time with one port: α + ⌈N·β⌉, where α is the latency of a message,
+/// and β is the time to send a byte.
 std::unique_ptr<Schedule> shares_to_host(std::int32_t replicas, std::int64_t elements,
                                          Engine replica_engine);
 /// BytePS's stage COPYH2D: the host sends every replica its share.
@@ -27,8 +28,8 @@ std::unique_ptr<Schedule> shares_from_host(std::int32_t replicas, std::int64_t e
 /// BytePS's stage PUSH: ranks 0 … senders - 1 send their data to the root. The root acknowledges
 /// each message when it arrives, and adds the data in the order of ranks. The root may be one of
 /// the senders. Time with one port per rank, W senders other than the root, and N bytes: the root
-/// has received all pushes after α + W⌈N·β⌉. If ⌈N·γ⌉ is at most ⌈N·β⌉, the sum is complete when a
-/// time of ⌈N·γ⌉ has passed since the arrival of the last push.
+/// has received all pushes after α + W⌈N·β⌉. If ⌈N·γ⌉, the time to add N bytes, is at most ⌈N·β⌉,
+/// the sum is complete ⌈N·γ⌉ after the arrival of the last push.
 std::unique_ptr<Schedule> push_to_server(std::int32_t ranks, std::int32_t senders, Rank root,
                                          std::int64_t elements, Engine sender_engine);
 /// BytePS's stage PULL: ranks 0 … askers - 1 request the root's data and receive it. Time with one

@@ -13,7 +13,8 @@ namespace tutti::core {
 /// In hop i (0 … log2 n - 1), ranks that differ in bit i exchange their partial sums, and both add
 /// them. Every rank sends its whole buffer log2 n times.
 ///
-/// Time with one port per rank: log2 n · (α + ⌈N·β⌉ + ⌈N·γ⌉).
+/// Time with one port per rank and N bytes: log2 n · (α + ⌈N·β⌉ + ⌈N·γ⌉), where α is the latency of
+/// a message, and β and γ are the times to send and to add a byte.
 /// SOURCE: Thakur, Rabenseifner, Gropp, "Optimization of collective communication operations in
 /// MPICH", IJHPCA 2005, section 4.5. REQUIRES: `ranks` is a power of two.
 std::unique_ptr<Schedule> recursive_doubling_all_reduce(std::int32_t ranks, std::int64_t elements,

@@ -43,9 +43,10 @@ struct RingOptions {
 /// reads its own chunks from the input.
 ///
 /// Time of one lane, if all neighbours are equally fast and the links carry nothing else: 2(n -
-/// 1)(α + ⌈C·β⌉) + (n - 1)⌈C·γ⌉, where C is the size of the longest chunk, ⌈elements / n⌉. SOURCE:
-/// Patarasuk & Yuan, "Bandwidth optimal all-reduce", JPDC 2009, section 3; the fused steps are
-/// those of NCCL, NVIDIA/nccl src/device/all_reduce.h.
+/// 1)(α + ⌈C·β⌉) + (n - 1)⌈C·γ⌉, where C is the size of the longest chunk (⌈elements / n⌉
+/// elements), α is the latency of a message, and β and γ are the times to send and to add a byte.
+/// SOURCE: Patarasuk & Yuan, "Bandwidth optimal all-reduce", JPDC 2009, section 3; the fused steps
+/// are those of NCCL, NVIDIA/nccl src/device/all_reduce.h.
 std::unique_ptr<Schedule> ring_all_reduce(std::int32_t ranks, std::int64_t elements,
                                           const RingOptions& options = {});
 

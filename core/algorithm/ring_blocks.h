@@ -26,9 +26,10 @@ namespace tutti::core {
 /// writes sums directly to their final positions.
 ///
 /// Time of one lane whose messages are whole blocks of C bytes: (n - 1)(α + ⌈C·β⌉), plus (n -
-/// 1)⌈C·γ⌉ for the reduce-scatter. SOURCE: NVIDIA/nccl src/device/reduce_scatter.h and
-/// all_gather.h, runRing. REQUIRES: the contract is that of a reduce-scatter or an all-gather;
-/// `options.input_shift` is 0, because the contract contains the shift.
+/// 1)⌈C·γ⌉ for the reduce-scatter. α is the latency of a message; β and γ are the times to send and
+/// to add a byte. SOURCE: NVIDIA/nccl src/device/reduce_scatter.h and all_gather.h, runRing.
+/// REQUIRES: the contract is that of a reduce-scatter or an all-gather; `options.input_shift` is 0,
+/// because the contract contains the shift.
 std::unique_ptr<Schedule> ring_blocks(const Contract& contract, const RingOptions& options = {});
 
 }  // namespace tutti::core

@@ -34,11 +34,12 @@ struct RaggedCut {
 /// skipped.
 ///
 /// Time with one port per rank, n contributors, and at most n gather ranks that are all helpers: 2α
-/// + 2n⌈c·β⌉ + ⌈(n - 1)·c·γ⌉, where c is the size of the last (largest) piece. A gather rank that
-/// is a contributor does not send its own piece. If all gather ranks are contributors, 2(n - 1)
-/// replaces 2n. `ranks` is the size of the group, including helpers. If the collective is out of
-/// place (`input_shift`, see Contract), a contributor that is also a gather rank first copies its
-/// own piece to the output. SOURCE: tensorflow/python/distribute/all_reduce.py,
+/// + 2n⌈c·β⌉ + ⌈(n - 1)·c·γ⌉, where c is the size of the last (largest) piece, α is the latency of
+/// a message, and β and γ are the times to send and to add a byte. A gather rank that is a
+/// contributor does not send its own piece. If all gather ranks are contributors, 2(n - 1) replaces
+/// 2n. `ranks` is the size of the group, including helpers. If the collective is out of place
+/// (`input_shift`, see Contract), a contributor that is also a gather rank first copies its own
+/// piece to the output. SOURCE: tensorflow/python/distribute/all_reduce.py,
 /// build_shuffle_all_reduce.
 std::unique_ptr<Schedule> shuffle_all_reduce(std::int32_t ranks, std::int32_t contributors,
                                              std::vector<Rank> gather_ranks, std::int64_t elements,

@@ -12,6 +12,7 @@ namespace tutti::core {
 /// contributor, its own data is added too. If the collective is out of place (`input_shift`, see
 /// Contract), a root that contributes copies its own input first. Time with one port per rank and m
 /// senders of N bytes: α + m⌈N·β⌉ + ⌈a·N·γ⌉, where a is m if the root contributes, otherwise m - 1.
+/// α is the latency of a message; β and γ are the times to send and to add a byte.
 std::unique_ptr<Schedule> star_reduce(std::int32_t ranks, std::int32_t contributors, Rank root,
                                       std::int64_t elements, Engine sender_engine,
                                       Engine root_engine, std::int64_t input_shift = 0);

@@ -34,7 +34,8 @@ struct StarTree {
 /// relay first sums the data of its group. A rank waits for all its messages and then sums them in
 /// a single step. Helpers that add data have data buffers. Time with one port per rank, N bytes and
 /// W groups of G replicas, if relays and root are different helpers: α + G⌈N·β⌉ + ⌈(G - 1)·N·γ⌉ to
-/// the relays, then α + W⌈N·β⌉ + ⌈(W - 1)·N·γ⌉ to the root.
+/// the relays, then α + W⌈N·β⌉ + ⌈(W - 1)·N·γ⌉ to the root. α is the latency of a message; β and γ
+/// are the times to send and to add a byte.
 std::unique_ptr<Schedule> tree_reduce(StarTree tree, std::int64_t elements, Engine replica_engine,
                                       Engine helper_engine);
 

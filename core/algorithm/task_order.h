@@ -96,10 +96,11 @@ struct Subdivision {
 };
 
 /// Returns the subdivision offsets that TensorFlow's runtime chooses for an operation that does not
-/// specify any. Subdivisions are added as long as chunks are longer than 4 MiB, up to
-/// `max_per_device` per device of a task (0: 2 per device; -1: one subdivision in total). Each
-/// subdivision is rotated relative to the previous subdivisions, and every second subdivision is
-/// mirrored. SOURCE: tensorflow/core/common_runtime/ring_alg.cc, GenerateSubdivsInCollectiveParams.
+/// specify any. Subdivisions are added as long as chunks are longer than 4 MiB. `max_per_device` is
+/// the maximum number of subdivisions per device of a task; 0 means 2 per device, and -1 means one
+/// subdivision in total. Each subdivision is rotated relative to the previous subdivisions, and
+/// every second subdivision is mirrored. SOURCE: tensorflow/core/common_runtime/ring_alg.cc,
+/// GenerateSubdivsInCollectiveParams.
 std::vector<std::int32_t> subdivision_offsets(std::int64_t bytes, std::int64_t group_size,
                                               std::int64_t tasks, std::int64_t max_per_device);
 

@@ -47,9 +47,10 @@ struct TfRingOptions {
 /// pass of a chunk begins only after the rank has sent the chunk in the first pass.
 ///
 /// Time of one ring, if all neighbours are equally fast: 2(n - 1)(α + ⌈C·β⌉) + (n - 1)⌈C·γ⌉, where
-/// C is the size of the longest chunk. The longest chunk has `chunk` elements, or all elements of
-/// the buffer if the buffer has fewer elements. If `contract` describes an out-of-place collective,
-/// the whole input is copied first.
+/// α is the latency of a message, β and γ are the times to send and to add a byte, and C is the
+/// size of the longest chunk. The longest chunk has `chunk` elements, or all elements of the buffer
+/// if the buffer has fewer elements. If `contract` describes an out-of-place collective, the whole
+/// input is copied first.
 /// SOURCE: tensorflow/core/common_runtime/ring_reducer.cc and ring_alg.cc.
 /// REQUIRES: the contract is that of an all-reduce among the ranks of the order; n·k chunks can
 /// hold its elements.

@@ -11,7 +11,7 @@ namespace tutti::core {
 /// r's block begins at element r · `block`. The root, and helpers that are relays, have data
 /// buffers of replicas · block elements. Time with one port per rank, N bytes per block and W
 /// groups of G replicas, if relays and root are different helpers: α + G⌈N·β⌉ to the relays, then α
-/// + W⌈G·N·β⌉ to the root.
+/// + W⌈G·N·β⌉ to the root, where α is the latency of a message, and β is the time to send a byte.
 std::unique_ptr<Schedule> tree_gather(StarTree tree, std::int64_t block, Engine replica_engine,
                                       Engine helper_engine);
 

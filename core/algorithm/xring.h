@@ -16,7 +16,8 @@ namespace tutti::core {
 /// padded_for_xring()). Every rank sends exactly 2(n - 1) chunks on every ring.
 ///
 /// Time of one ring, if all neighbours are equally fast: 2(n - 1)(α + ⌈C·β⌉) + (n - 1)⌈C·γ⌉, where
-/// C is the size of a chunk.
+/// C is the size of a chunk, α is the latency of a message, and β and γ are the times to send and
+/// to add a byte.
 /// SOURCE: tensorflow/python/distribute/all_reduce.py, build_ring_all_reduce, _build_ring_gather,
 /// _build_ring_scatter. REQUIRES: `elements` is a multiple of ranks · lanes; `options` limits
 /// neither credits nor message lengths.

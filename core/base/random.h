@@ -6,9 +6,9 @@
 
 namespace tutti::core {
 
-/// The SplitMix64 random number generator. The numbers are the same on every platform. Even seeds
-/// that differ in only one bit give statistically independent sequences. SOURCE: Steele, Lea,
-/// Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014.
+/// The SplitMix64 random number generator. The numbers are the same on every platform. Two seeds
+/// give statistically independent sequences, even if the seeds differ in only one bit. SOURCE:
+/// Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014.
 class Random {
  public:
   explicit Random(std::uint64_t seed) : state_(seed) {}

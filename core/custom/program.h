@@ -1,8 +1,9 @@
 #pragma once
 
-// An algorithm that has been compiled for one shape of cluster. Expressions that do not depend on
-// the rank have already been evaluated. The compiler has proved that, on all ranks, no divisor is
-// 0, no number overflows, and every lane ends.
+// An algorithm that has been compiled for one shape, that is, for a fixed number and arrangement of
+// ranks (AlgorithmShape). Expressions that do not depend on the rank have already been evaluated.
+// The compiler has proved that, on all ranks, no divisor is 0, no number overflows, and every lane
+// ends.
 
 #include <cstdint>
 #include <memory>

@@ -61,8 +61,8 @@ enum class Area : std::uint8_t {
   kNothing,  ///< `nothing`: a message without elements
 };
 
-/// Chunks of a buffer: `data[first to last] piece part of parts`, `data[first count count]` or
-/// `scratch[first like like]`.
+/// Chunks of a buffer: `data[FIRST to LAST] piece PART of PARTS`, `data[FIRST count COUNT]` or
+/// `scratch[FIRST like LIKE]`. Words in capitals stand for expressions.
 struct RangeText {
   Position at;
   Area area = Area::kData;
@@ -74,7 +74,8 @@ struct RangeText {
   ExpressionId like = -1;
 };
 
-/// A peer, given by a rank and one of its lanes: `right lane up[index]`.
+/// A peer, given by a rank and one of its lanes. For example, `right lane up[2]` is lane 2 of the
+/// family `up` of the rank `right`.
 struct PeerText {
   Position at;
   ExpressionId rank = -1;
@@ -83,7 +84,7 @@ struct PeerText {
   ExpressionId lane_index = -1;
 };
 
-/// A set of ranks: `first count count step stride`.
+/// A set of ranks: `FIRST count COUNT step STRIDE`. Words in capitals stand for expressions.
 struct GroupText {
   Position at;
   ExpressionId first = -1;
@@ -109,7 +110,7 @@ struct ActionText {
   Then then = Then::kNothing;
 };
 
-/// `wait for mark[arguments]`, or `wait for lane name[index]`.
+/// `wait for MARK[ARGUMENTS]`, or `wait for lane NAME[INDEX]`.
 struct WaitText {
   Position at;
   std::string mark;

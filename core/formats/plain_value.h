@@ -45,10 +45,10 @@ struct PlainDocument {
 };
 
 /// Reads JSON, or a pickle of protocol 0 to 5 with plain types, of at most 256 MiB and 8 million
-/// values. No call in a pickle is executed. An object that unpickling would create by a call is
-/// replaced by the call's only argument or, if there is not exactly one, by kNone. ERRORS (with the
-/// offset): the input cannot be read; it is neither JSON nor a pickle; it is truncated or too
-/// large.
+/// values. No call in a pickle is executed. An object that unpickling would create by a call is not
+/// created. Its value is the call's argument if there is exactly one argument, and otherwise kNone.
+/// ERRORS (with the offset): the input cannot be read; it is neither JSON nor a pickle; it is
+/// truncated or too large.
 Expected<PlainDocument> read_plain_document(ByteInput& input, const std::string& name);
 
 }  // namespace tutti::core

@@ -54,9 +54,9 @@ struct PytorchTrace {
 };
 
 /// Reads the trace of one rank. Calls `take` for each call, in the order of the file. Only one node
-/// is in memory at a time. Counts operators that are no calls as ignored. ERRORS (with line and
-/// column): the input cannot be read; it is not a trace; the JSON is damaged; `take` returns an
-/// error.
+/// is in memory at a time. Operators that are not calls of collectives are counted as ignored.
+/// ERRORS (with line and column): the input cannot be read; it is not a trace; the JSON is damaged;
+/// `take` returns an error.
 Expected<PytorchTrace> read_pytorch_trace(
     ByteInput& input, const std::string& name,
     const std::function<Expected<void>(const PytorchCall&)>& take, RecordCounts& counts);

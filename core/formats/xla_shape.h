@@ -13,9 +13,10 @@ struct XlaShape {
   std::uint64_t unknown_type = 0;
 };
 
-/// Adds the bytes of a shape (ShapeProto: 2 element type, 3 dimensions, 4 shapes of a tuple).
-/// Types, tuples and dimensions that are nested deeper than three levels are ignored; `depth` is
-/// the level of `shape`.
+/// Adds the bytes of a shape to `to`. `shape` is a serialized message ShapeProto, in which field 2
+/// is the element type, field 3 the dimensions, and field 4 the shapes of a tuple. Types, tuples
+/// and dimensions that are nested deeper than three levels are ignored; `depth` is the level of
+/// `shape`.
 void add_shape(std::string_view shape, int depth, XlaShape& to);
 
 }  // namespace tutti::core

@@ -112,11 +112,11 @@ Expected<std::vector<NcclTestsTable>> parse_nccl_tests(std::string_view text,
 Expected<std::vector<NcclTestsTable>> load_nccl_tests(const std::string& path);
 
 /// Returns the collective that the table names. If the table names none, returns the only
-/// collective that the table may measure (possible_collectives()) or, if there are several, the one
-/// that the user `expected`. Checks that the content of the table fits this collective on `ranks`
-/// ranks: the number of ranks, the reduction, the root, and the ratio of busbw to algbw (if enough
-/// digits are printed). ERRORS: the table does not fit, or may be of several collectives; the error
-/// contains the location.
+/// collective that the table may measure (possible_collectives()) or, if there are several, the
+/// collective `expected`, which the user has stated. Checks that the content of the table fits this
+/// collective on `ranks` ranks: the number of ranks, the reduction, the root, and the ratio of
+/// busbw to algbw (if enough digits are printed). ERRORS: the table does not fit, or may be of
+/// several collectives; the error contains the location.
 Expected<CollectiveKind> check_collective(const NcclTestsTable& table, std::int64_t ranks,
                                           std::optional<CollectiveKind> expected = {});
 

@@ -43,9 +43,9 @@ std::string collective_of_program(std::string_view program);
 /// Sets the root of a row, unless the collective has none ("-1").
 void set_root(NcclTestsRow& row, std::string_view written);
 
-/// Returns the collective that only the columns of the reduction and the root suggest, for a table
-/// without the name of its program. If such a table fits no collective, its error messages are
-/// about the suggested collective.
+/// For a table without the name of its program: returns the collective that the columns of the
+/// reduction and of the root alone suggest. If such a table fits no collective, its error messages
+/// are about the suggested collective.
 CollectiveKind collective_of_columns(const NcclTestsTable& table);
 
 /// True if the ratio of busbw to algbw is `factor`, as far as the two decimals of bandwidths can

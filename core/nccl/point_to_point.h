@@ -27,7 +27,8 @@ PointToPoint point_to_point(const Topology& node, const SearchSettings& settings
                             int channels, Version version = kDefaultVersion);
 
 /// Returns the channels and routes for machines without a topology, by formulas. GPUs are assumed
-/// to be attached to PCIe switches and to share the cards of their node in order.
+/// to be attached to PCIe switches. Each card of a node is assumed to be shared by GPUs with
+/// consecutive indices.
 PointToPoint point_to_point(const System& system, const Settings& settings, int channels,
                             Version version);
 
