@@ -31,7 +31,8 @@ class CommunicationView : public QWidget {
   void show_words(const QString& words);
   void set_quantity(MatrixQuantity quantity);
   void set_theme(const Theme& theme);
-  /// Sets the cell that has a frame, because the timeline shows only the rows of this pair.
+  /// Sets the cell that is drawn with a frame. The frame shows that the timeline is restricted to
+  /// the rows of this pair.
   void set_picked(const std::optional<Cell>& cell);
 
   [[nodiscard]] const CommunicationMatrix& matrix() const { return matrix_; }
@@ -47,7 +48,8 @@ class CommunicationView : public QWidget {
   [[nodiscard]] QSize minimumSizeHint() const override { return {200, 120}; }
 
  signals:
-  /// Emitted when another cell, or none, is under the mouse or reached by keys.
+  /// Emitted when the mouse or the arrow keys have chosen another cell, or when no cell is chosen
+  /// any more.
   void cell_chosen();
   /// Emitted on a click or Enter.
   void cell_picked(const tutti::gui::CommunicationView::Cell& cell);

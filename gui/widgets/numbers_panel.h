@@ -41,7 +41,8 @@ class NumbersPanel : public QWidget {
   [[nodiscard]] QString csv() const;
 
  signals:
-  /// Emitted when the user has switched between numbers per device and for all devices.
+  /// Emitted when the user has switched between separate numbers for each device and numbers for
+  /// all devices together.
   void by_device_changed();
 
  protected:

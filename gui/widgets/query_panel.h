@@ -63,7 +63,7 @@ class QueryPanel : public QWidget {
   bool event(QEvent* event) override;
 
  private:
-  /// The timelines of a query. The readers belong to the traces.
+  /// The timelines of a query. The traces own the readers.
   struct Source {
     std::shared_ptr<const Trace> trace;
     core::TimelineQuery query;
@@ -93,7 +93,8 @@ class QueryPanel : public QWidget {
   QLabel* message_;
   QTableWidget* table_;
   std::shared_ptr<const Source> source_;  ///< the timelines of the table's rows
-  /// The columns of the result that select something in the timeline; -1: there is none.
+  /// The indices of the columns `span_id`, `start_us` and `end_us` of the result; -1: the result
+  /// has no such column.
   int span_column_ = -1, start_column_ = -1, end_column_ = -1;
   bool filling_ = false;
   bool failed_ = false;

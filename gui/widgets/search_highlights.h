@@ -8,7 +8,7 @@
 namespace tutti::gui {
 
 /// Underlines the spans in view that match a search. If more than 100,000 spans are in view, only
-/// the first 100,000 are visited, row by row from the top, so that a frame stays fast.
+/// the first 100,000 are visited, row by row from the top, so that painting stays fast.
 class SearchHighlights : public Overlay {
  public:
   /// Sets the query; nullopt: nothing is highlighted. REQUIRES: the query was made for the trace

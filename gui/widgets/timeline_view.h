@@ -103,8 +103,9 @@ class TimelineView : public QWidget {
   void select_range(const std::optional<tutti::gui::TimeRange>& range);
   /// Selects a range on the lines with indices from `first` to `last` only.
   void select_region(const tutti::gui::TimeRange& range, std::size_t first, std::size_t last);
-  /// Moves the end of the region by `by` lines. If there is no region, it begins at the current
-  /// line, with the selected or else the visible range.
+  /// Moves the end of the region by `by` lines. If there is no region, creates a region of the
+  /// current line only. The range of this region is the selected range or, if no range is selected,
+  /// the visible range.
   void extend_region(int by);
   void clear_selection();
 

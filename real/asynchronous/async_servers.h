@@ -46,8 +46,9 @@ class AsyncServers {
   /// Fills the buffers of the training steps first … first + count - 1, and opens the collectives
   /// of these steps.
   void prepare(std::int32_t first, std::int32_t count, Collectives& collectives);
-  /// Starts the CPU's part in all collectives in which the CPU first waits for a message: requests
-  /// and pushes that a server receives, and data that the CPU only forwards.
+  /// Starts the CPU's part in all collectives in which the CPU begins by waiting for a message.
+  /// Such a message is a request or a push that a server receives, or data that the CPU only
+  /// forwards.
   void begin(Collectives& collectives);
   void close(Collectives& collectives);
 

@@ -23,13 +23,13 @@ namespace tutti::real {
 /// Every link belongs to one worker, whose process keeps the link's state. A link serves messages
 /// in order of arrival, with cut-through switching (model `fifo` of the simulator,
 /// docs/networks.md). A message first passes its sender's links in the sender's process. The
-/// message then travels over the real transport. A stamp precedes the message, with the times at
-/// which the message's head and tail arrive at the receiver's first link. In the receiver's
-/// process, the message passes the receiver's links. The interpreter gets the whole message at the
-/// later of two times: when its tail would have left the last emulated link, and when the message
-/// has actually arrived. A message that reports a free slot (part of the receive buffer of a
-/// connection) also has a stamp. Stamps are times of the monotonic clock, since all processes run
-/// on one machine.
+/// message then travels over the real transport. A stamp precedes the message. The stamp contains
+/// the times at which the message's head and tail arrive at the receiver's first link. In the
+/// receiver's process, the message passes the receiver's links. The interpreter gets the whole
+/// message at the later of two times: when its tail would have left the last emulated link, and
+/// when the message has actually arrived. A message that reports a free slot (part of the receive
+/// buffer of a connection) also has a stamp. Stamps are times of the monotonic clock, since all
+/// processes run on one machine.
 ///
 /// Messages from peers are checked against the schedules (Traffic), and their stamps are checked
 /// against the clock. No stamp can be earlier than the construction of this network, since a step

@@ -29,8 +29,8 @@ class Traffic {
   /// depend on the training step in `channel`.
   [[nodiscard]] const Connection* find(const Channel& channel) const;
   /// Returns the total time that all messages of a training step occupy the hops of their routes.
-  /// No message of the step can wait longer than this total time for its links. The result is at
-  /// most slightly larger than core::kHorizon.
+  /// No message of the step can wait longer than this total time for its links. The result may
+  /// exceed core::kHorizon, but only slightly.
   [[nodiscard]] core::Time one_after_the_other() const { return in_turn_; }
 
  private:

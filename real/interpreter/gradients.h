@@ -37,8 +37,8 @@ class Gradients {
 
   /// Fills the buffers with the inputs of the training steps first … first + count - 1.
   void fill(std::int32_t first, std::int32_t count);
-  /// Returns the buffer of a pack. `replica`: an index among this worker's replicas, or the number
-  /// of replicas for the buffer on the CPU. Returns null if the CPU has no buffer.
+  /// Returns the buffer of a pack. `replica`: an index among this worker's replicas; the index
+  /// after the last replica stands for the CPU. Returns null if the CPU has no buffer.
   /// REQUIRES: fill() has filled `step`.
   [[nodiscard]] std::byte* data(std::int32_t step, std::size_t pack, std::size_t replica) const {
     if (gives_back(pack, replica))

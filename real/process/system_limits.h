@@ -4,8 +4,9 @@
 
 namespace tutti::real {
 
-/// Returns the end of an error message ("; raise …") with the remedy, if `error`, a value of errno,
-/// means that the system has refused a resource. The result is empty for any other value.
+/// Returns the remedy if `error`, a value of errno, means that the system has refused a resource.
+/// The result is the end of an error message, such as "; raise the limit of …". For any other value
+/// of `error`, the result is empty.
 std::string remedy_for(int error);
 
 }  // namespace tutti::real

@@ -73,7 +73,7 @@ class Devices {
   /// access the buffer.
   /// REQUIRES: bytes ≥ 0.
   [[nodiscard]] virtual Memory take(core::Rank rank, std::int64_t bytes, bool for_host) = 0;
-  /// Copies synchronously between any two buffers from take(), or host memory.
+  /// Copies synchronously. Source and target may each be in a buffer from take() or in host memory.
   virtual void copy_now(std::byte* to, const std::byte* from, std::int64_t bytes) = 0;
 
   /// Executes `work` after the earlier work of the same lane. Returns true if `work` is already

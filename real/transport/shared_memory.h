@@ -24,8 +24,8 @@ class Mapping {
   std::size_t bytes_ = 0;
 };
 
-/// kNow: every page of a mapping is accessed when the mapping is made, because the first access to
-/// a page is slow.
+/// Selects when the pages of a mapping are accessed for the first time, because the first access to
+/// a page is slow. kNow: when the mapping is made. kLater: when the data is used.
 enum class Touch : std::uint8_t { kLater, kNow };
 
 /// Memory that processes of one machine share. The memory has no name in any file system, so it is

@@ -4,8 +4,8 @@
 
 namespace tutti::real {
 
-/// Returns the group of all ranks of a run. Usually, the result is the group of the plan's largest
-/// collective. If workers are asynchronous, each collective has only few ranks; the group then
+/// Returns the group of all ranks of a run. Usually, the result is the group of the collective with
+/// the most ranks. If workers are asynchronous, each collective has only few ranks; the result then
 /// consists of all replicas, followed by the CPUs of all workers.
 inline core::Group all_ranks(const core::Plan& plan) {
   const core::Group& widest = plan.widest().group;

@@ -55,9 +55,9 @@ using FreeMemory = std::function<std::optional<std::uint64_t>()>;
 /// enough free memory.
 core::Expected<void> check_memory(const core::Scenario& scenario, const MemoryNeed& need,
                                   std::int64_t workers, const FreeMemory& free);
-/// Returns a warning if the free memory is sufficient for `need`, which is a lower bound, but may
-/// be insufficient for the peak. (In measurements, the peak was up to 1.27 times the lower bound.)
-/// Returns an empty text otherwise, or if the free memory is unknown.
+/// Returns a warning if the free memory is at least `need`, which is only a lower bound, but may be
+/// less than the peak of the memory use. (In measurements, the peak was up to 1.27 times the lower
+/// bound.) Returns an empty text otherwise, or if the free memory is unknown.
 std::string memory_warning(const MemoryNeed& need, const FreeMemory& free);
 
 }  // namespace tutti::real

@@ -56,8 +56,8 @@ struct WorkerRun::Replica : core::Host {
   std::deque<Task> on_device;
   Clock::time_point device_ended;    ///< latest end that the device has reported
   std::unique_ptr<BusyThread> core;  ///< null if computation does not keep a core busy
-  /// The time at which the tasks that the runner starts now could begin, such as the end of the
-  /// previous task; nullopt: the current time.
+  /// The earliest possible beginning of the tasks that the runner starts now, such as the end of
+  /// the previous task; nullopt: the current time.
   std::optional<Clock::time_point> cause;
   int in_flight = 0;
   Clock::time_point in_flight_since;

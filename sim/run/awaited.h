@@ -31,10 +31,10 @@ struct Awaited {
     last_ready = at;
     last_needed = at - began;
   }
-  /// Returns how much later than the average of the other devices the last device was ready. A late
-  /// start of the step on the last device does not count: the result is at most the difference
-  /// between the duration on this device and the average duration on the other devices. The result
-  /// is at least 0. REQUIRES: several replicas.
+  /// Returns the time at which the last device was ready, minus the mean of the times at which the
+  /// other devices were ready. A late start of the step on the last device does not count: the
+  /// result is at most the difference between the duration on this device and the average duration
+  /// on the other devices. The result is at least 0. REQUIRES: several replicas.
   [[nodiscard]] core::Time waited() const {
     const auto mean_of_others = [this](core::Wide sum, core::Time own) {
       const auto others = static_cast<core::Wide>(replicas - 1);

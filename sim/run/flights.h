@@ -14,9 +14,9 @@
 
 namespace tutti::sim {
 
-/// The collective of a pack or an exchange, in flight in one group of replicas, or a message of an
-/// execution trace in flight. An exchange is a collective during computation, as in tensor
-/// parallelism.
+/// Either a collective in flight, namely that of a pack or an exchange in one group of replicas, or
+/// a message of an execution trace in flight. An exchange is a collective during computation, as in
+/// tensor parallelism.
 struct Flight {
   std::uint32_t instance = 0;  ///< handle of its collective (CollectiveEngines)
   std::int32_t step = 0;
@@ -27,8 +27,8 @@ struct Flight {
   core::Time first_start, last_start;
   std::vector<Cause> causes;        ///< for each rank, the cause of its start
   std::vector<core::Time> started;  ///< for each rank, the time at which it started
-  /// For the rank of each replica: `rank_started` is true if the rank has started, and `done` is
-  /// true if it has completed its part. Empty if there are no timers (Timeouts).
+  /// For each rank that is a replica: `rank_started` is true if the rank has started, and `done` is
+  /// true if the rank has completed its part. Empty if there are no timers (Timeouts).
   std::vector<bool> rank_started, done;
   /// For each rank, true if it has completed its part. Used only for a push that is followed by a
   /// pull (PullOrder).

@@ -27,7 +27,7 @@ class Recorder {
   void compute(core::PartId device, std::int32_t stream, const core::ComputeTask& task,
                std::int32_t step, core::Time start, core::Time end);
   /// Records that `device` starts its part of a collective. Assigns the lowest free slot of the
-  /// device to the collective. The slot determines the track of its spans.
+  /// device to the collective. The slot determines the track of the collective's spans.
   void launched(core::PartId device, std::uint32_t instance);
   /// Records that `device` has completed its part of a pack. The pack's slot on the device becomes
   /// free for other collectives.

@@ -52,9 +52,9 @@ class Repetition {
   void tell(const core::PackRecord& pack) { since_.packs.push_back(pack); }
   void tell(const core::StepRecord& step) { since_.step = step; }
 
-  /// Begins a step when the previous step has ended. `next` contains the state at the beginning of
-  /// the new step, without records. If the new step and all later steps are identical to the
-  /// previous step, returns the previous step; otherwise returns null.
+  /// Must be called at the beginning of a step, when the previous step has ended. `next` contains
+  /// the state at the beginning of the new step, without records. If the new step and all later
+  /// steps are identical to the previous step, returns the previous step; otherwise returns null.
   const Step* begin(Step next) {
     next.packs.clear();
     next.step.reset();

@@ -12,7 +12,7 @@
 
 namespace tutti::sim {
 
-/// The times of one replica in a training step, which the replica has ended.
+/// The times of one replica in a training step that the replica has ended.
 struct ReplicaEnd {
   core::PartId device;
   core::Time began;

@@ -51,8 +51,8 @@ class Evaluator {
   /// the lower of the two middle values.) If some outcomes are not kDone, returns the first of
   /// these instead. If the changed scenario is invalid, the outcome contains the error. Returns
   /// nullopt if `cancel` was set during the simulation. If training steps take longer than
-  /// `max_step_time` on average, the simulation stops early, which the outcome states. If there is
-  /// not enough memory, returns out_of_memory().
+  /// `max_step_time` on average, the simulation stops early, and the outcome states this. If there
+  /// is not enough memory, returns out_of_memory().
   std::optional<core::Outcome> at(const std::vector<core::Override>& changes,
                                   const std::atomic<bool>* cancel = nullptr,
                                   core::Time max_step_time = core::kNever);

@@ -25,8 +25,8 @@ struct Row {
   bool known = false;
 };
 
-/// Returns the name of the row's system without details in parentheses, as in "CSCS Alps
-/// (clariden)".
+/// Returns the name of the row's system without details in parentheses, such as "CSCS Alps" for
+/// "CSCS Alps (clariden)".
 std::string system_of(const Row& row);
 
 /// Returns the rows of all tables, except outliers and reductions inside network switches.

@@ -45,7 +45,7 @@ class Recording final : public core::TimelineSink {
   /// linear in the number of spans.
   [[nodiscard]] Table messages() const;
 
-  /// Passes the whole timeline to a sink, by the same calls as the run.
+  /// Passes the whole timeline to a sink, with the same calls that the run has made.
   void replay(core::TimelineSink& sink) const;
   /// Passes all records of the timeline except tracks and spans to a sink.
   void replay_records(core::TimelineSink& sink) const;

@@ -54,7 +54,7 @@ template <class... Args>
 int refuse(core::ProblemKind kind, fmt::format_string<Args...> format, Args&&... args) {
   return report(refused(std::move(kind), format, std::forward<Args>(args)...).value());
 }
-/// The amount of messages other than errors that commands write to standard error.
+/// Selects which messages commands write to standard error. Errors are always written.
 enum class Verbosity {
   kNone,    ///< --quiet: no messages
   kNormal,  ///< default: writes notes, and progress if standard error is a terminal

@@ -31,7 +31,8 @@ struct ExecuteOptions {
 
 /// A function that modifies the scenario before the run.
 using AdjustRun = std::function<core::Expected<void>(core::Scenario&)>;
-/// Functions and settings by which a command adds output to execute() or changes its behaviour.
+/// Functions and settings with which a command adds to the output of execute(), or changes what
+/// execute() does.
 struct Besides {
   /// Returns notes for the report, one note per string.
   std::function<std::vector<std::string>(const core::Scenario&)> notes_of = {};

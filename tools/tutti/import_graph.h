@@ -14,8 +14,8 @@ std::vector<std::string> graph_format_names();
 /// Returns a description of the format for use in sentences: "a Chakra execution trace".
 std::string_view described_graph(std::string_view name);
 
-/// Returns true if the format that the user named, or the content of the first file, is a workload
-/// of another simulator.
+/// Returns true if the user has named a format for workloads of another simulator, or if the first
+/// file contains such a workload.
 bool is_graph_import(const ImportTraceOptions& options);
 
 /// `tutti import` of an execution trace (Chakra, GOAL, PyTorch, SimAI, AICB): reads and checks the

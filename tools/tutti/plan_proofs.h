@@ -12,9 +12,9 @@ namespace tutti::tools {
 /// Returns the total number of steps of all ranks and lanes.
 std::int64_t steps_of(const core::Schedule& schedule);
 
-/// A collective whose schedule steps are shown. If NCCL executes the collective, and NCCL's choice
-/// is known and can be lowered, the steps are NCCL's. For all other collectives, the steps are
-/// those that Tutti executes.
+/// A collective whose schedule steps are shown. The steps are those of NCCL under three conditions:
+/// NCCL executes the collective, NCCL's choice of algorithm and protocol is known, and Tutti can
+/// convert this choice to schedule steps. Otherwise, the steps are those that Tutti executes.
 struct ShownSteps {
   core::Collective collective;
   /// The reason why NCCL's steps are not shown although NCCL's choice is known; otherwise empty.

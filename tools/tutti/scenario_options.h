@@ -22,7 +22,7 @@ struct ScenarioOptions {
   /// The file with TF_CONFIG, or "env" for the environment variable; empty: none. The workers in
   /// TF_CONFIG replace the workers of the scenario.
   std::string tf_config;
-  /// The number of ranks that replaces that of the scenario; nullopt: all ranks of the scenario.
+  /// The number of ranks to run instead of all ranks of the scenario; nullopt: all ranks.
   std::optional<std::int64_t> ranks;
 
   /// Returns all overrides: `set`, and the overrides that correspond to the other options.
