@@ -101,7 +101,7 @@ class PathTable {
   /// Returns the path from one device to another. `engine` is the kind of engine that executes the
   /// lane. If `away` is not 0, the receiver is the device that corresponds to `to` on the worker
   /// `away` positions after the sender's worker (see Peer::away).
-  /// REQUIRES: there is a route, which is always true for scenarios without problems.
+  /// REQUIRES: there is a route between the devices, as in every scenario without problems.
   std::int32_t unicast(PartId from, PartId to, Staging staging, Engine engine,
                        std::int32_t away = 0);
   /// Returns the same path as unicast(), but as a value that is not cached.

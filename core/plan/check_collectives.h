@@ -26,20 +26,21 @@ struct PlanView {
   };
   /// The collective that a communicate task executes.
   struct Use {
-    std::int32_t communicator = -1;  ///< index into `communicators`; -1: a gate (gate/gate.h)
-                                     ///< starts the collectives in the same order on all ranks
-    std::int64_t collective = 0;     ///< identifies the collective; equal on all ranks
+    std::int32_t communicator =
+        -1;  ///< index into `communicators`; -1: none, because a gate (gate/gate.h)
+             ///< starts the collectives in the same order on all ranks
+    std::int64_t collective = 0;  ///< identifies the collective; equal on all ranks
   };
   std::vector<Role> roles;
   std::vector<Communicator> communicators;
   std::function<Use(std::int32_t role, const Task& task)> use;
 };
 
-/// Returns the problems of a plan. Returns the problems of the individual programs, if any program
-/// has a problem. If no program has a problem, returns the deadlocks between ranks, both those that
-/// always occur and those that depend on timing. The programs may have any content, even invalid
-/// indices. Cost: linear in the tasks and edges of all roles, and in the number of collectives. A
-/// collective in a block (tasks that run several times, program.h) counts once per iteration.
+/// Returns the problems of a plan. If any program has a problem, returns the problems of the
+/// individual programs. Otherwise, returns the deadlocks between ranks, both those that always
+/// occur and those that depend on timing. The programs may have any content, even invalid indices.
+/// Cost: linear in the tasks and edges of all roles, and in the number of collectives. A collective
+/// in a block (tasks that run several times, program.h) counts once per iteration.
 std::vector<PlanProblem> problems_of(const PlanView& plan);
 
 }  // namespace tutti::core

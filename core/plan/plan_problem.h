@@ -55,8 +55,8 @@ struct PlanProblem {
                             ///< particular task
   std::int32_t role = -1;   ///< index into PlanView::roles; -1: the problem was found in a single
                             ///< program
-  std::int32_t pack = -1;   ///< label of the task
-  std::int32_t index = -1;  ///< label of the task
+  std::int32_t pack = -1;   ///< Task::pack of this task
+  std::int32_t index = -1;  ///< Task::index of this task
   std::string text;         ///< a sentence without a full stop, which names tasks by their labels
 };
 

@@ -21,7 +21,7 @@ class ProgramFile {
  public:
   /// Maps a file into memory, and checks the whole program in one pass. `rows` is the number of
   /// rows of Durations.
-  /// ERRORS (requests): the file cannot be read, is not a program file, or is truncated; the
+  /// ERRORS (kRequest): the file cannot be read, is not a program file, or is truncated; the
   /// program has problems (the error names the first).
   static Expected<ProgramFile> open(const std::string& path, std::int64_t rows);
   ProgramFile(ProgramFile&&) noexcept;
@@ -38,7 +38,7 @@ class ProgramFile {
 
  private:
   ProgramFile(const std::byte* begin, std::size_t size) : begin_(begin), size_(size) {}
-  /// Reads the header. ERRORS (texts): as for open().
+  /// Reads the header. The errors are those of open(), as texts.
   tl::expected<void, std::string> read_header();
 
   const std::byte* begin_ = nullptr;

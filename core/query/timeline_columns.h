@@ -24,7 +24,7 @@ struct QueryColumn {
   void (*put)(sqlite3_context* out, const Row& row);
 };
 
-/// The context of every row: a timeline.
+/// The timeline to which a row belongs, which every row contains.
 struct TimelineRow {
   const QueryCatalog& catalog;
   std::size_t timeline;

@@ -23,7 +23,7 @@ struct QueriedTimeline {
 /// A table of timeline records.
 struct QueryTable {
   std::string name;
-  std::string about;  ///< one sentence
+  std::string about;  ///< description of the table in one sentence
   std::vector<std::string> columns;
 };
 /// Returns the tables that a query can read.

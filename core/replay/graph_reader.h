@@ -27,8 +27,8 @@ struct GraphFiles {
   /// ".<rank>.json". Files may also be named "…_<rank>.json", "…-<rank>.json" or
   /// "…rank<rank>.json". A single file of PyTorch with another name is the trace of all ranks.
   std::string path;
-  /// For Chakra: the path of a JSON file with the ranks of each communicator whose name (pg_name)
-  /// occurs in nodes: {"<name>": [ranks…]}. Empty if nodes name no communicators.
+  /// For Chakra: the path of a JSON file with the ranks of each communicator that the trace names
+  /// (pg_name): {"<name>": [ranks…]}. Empty if the trace names no communicators.
   std::string groups;
   /// The number of ranks that execute the trace, for workloads of SimAI and AICB that do not state
   /// this number. 0: unknown.

@@ -49,8 +49,8 @@ std::shared_ptr<const Cluster> cluster_from(const proto::Cluster& message, Field
 /// Adds `file`, which a scenario names, to `files`, unless `files` already contains this file.
 void remember(const Library::File& file, std::vector<Library::File>& files);
 
-/// Reports that no `what` (such as "machine") has this name. If `known` has a similar name,
-/// suggests it.
+/// Reports that there is no `what` (such as "machine") with the name `name`. If `known` contains a
+/// similar name, suggests the similar name.
 void complain_unknown(Fields& fields, const google::protobuf::Message& message, const char* field,
                       const char* what, const std::string& name,
                       const std::vector<std::string>& known);

@@ -23,7 +23,7 @@ struct RecordOptions {
 
 /// Callbacks and limits that the caller passes to a run.
 struct RunControl {
-  /// The caller may set this flag to true, in any thread or signal handler, to cancel the run. A
+  /// To cancel the run, the caller may set this flag to true, from any thread or signal handler. A
   /// cancelled run stops soon and keeps what it has recorded.
   const std::atomic<bool>* cancel = nullptr;
   /// Called from time to time with the fraction of the run that is done (0 … 1).

@@ -18,8 +18,8 @@ namespace tutti::core {
 using NcclBounds = std::map<std::pair<CollectiveKind, Rank>, NcclLinkBound>;
 
 /// A cache of the schedules that determine the paths of data inside a worker; the key is the kind
-/// of collective, the root and the number of channels. Without this cache, making these schedules
-/// would take most of the time for a small collective.
+/// of collective, the root and the number of channels. Without this cache, most of the time for
+/// predicting a small collective would be spent on making these schedules.
 using NcclWays =
     std::map<std::tuple<CollectiveKind, Rank, std::int32_t>, std::shared_ptr<const Schedule>>;
 

@@ -31,8 +31,8 @@ std::span<const MovedField> moved_fields();
 
 /// The next step in the conversion of a document: a field, and its path in the current form.
 struct NextMove {
-  std::size_t strategy = 0;  ///< index of the field in the document
-  std::size_t field = 0;     ///< index of the field in the strategy
+  std::size_t strategy = 0;  ///< index of the field `strategy` in the document
+  std::size_t field = 0;     ///< index of the field to move in the strategy
   const MovedField* row = nullptr;
   bool dropped = false;  ///< true: the field is removed
 };

@@ -15,8 +15,7 @@ namespace tutti::core {
 /// Returns the names of the gradients or variables in a pack.
 std::vector<std::string> names_of(const Workload& workload, const Pack& pack);
 
-/// Returns the description of a run that its timeline stores: the scenario, the plan and the lower
-/// bounds.
+/// Returns the description of a run for its timeline: the scenario, the plan and the lower bounds.
 RunInfo run_info(const Scenario& scenario, const std::string& executor);
 
 /// Returns notes that say which parts of a run are not in the timeline because of `record`. Empty

@@ -33,12 +33,12 @@ struct WrittenScenario {
   SourceMap sources;
   Fields fields;  ///< fields of the scenario's own text, without the cluster's file
   Places places;  ///< locations in the scenario's own text; the key is the path of the field
-  Complaints complaints;                     ///< reports problems at the locations of `places`
-  std::unique_ptr<proto::Scenario> message;  ///< the parsed message, except for values that do not
-                                             ///< fit their fields
-  GuestMessages guests;                      ///< messages of the frameworks that register a schema
-  std::optional<ClusterFile> cluster_file;   ///< fields of the cluster file; set only if the
-                                             ///< scenario names such a file
+  Complaints complaints;  ///< reports problems at the locations of `places`
+  std::unique_ptr<proto::Scenario>
+      message;           ///< the parsed message, without the values that do not fit their fields
+  GuestMessages guests;  ///< messages of the frameworks that register a schema
+  std::optional<ClusterFile> cluster_file;  ///< fields of the cluster file; set only if the
+                                            ///< scenario names such a file
   Location cluster_place;       ///< location where the description of the cluster begins
   bool strategy_known = false;  ///< true if the strategy has been read; if false, no plan can be
                                 ///< made

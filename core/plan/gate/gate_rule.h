@@ -13,8 +13,8 @@ namespace tutti::core {
 
 /// The settings of an executor (the simulator or a real run) for the rounds of its gates.
 struct GateRounds {
-  /// The cycle time, if the run uses another time scale than the rule; nullopt: the cycle time of
-  /// the rule.
+  /// The cycle time of the run. Set if the run uses another time scale than the rule; nullopt: the
+  /// run uses the cycle time of the rule.
   std::optional<Time> cycle = std::nullopt;
   /// True if the executor skips rounds without ready items. The gate assumes that each skipped
   /// round takes the cycle time or GateRule::agreement(), whichever is longer.
