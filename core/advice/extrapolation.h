@@ -15,8 +15,8 @@ namespace tutti::core {
 std::vector<std::string> extrapolations(const Scenario& scenario);
 
 /// Returns a warning if the launch of a collective between GPUs takes no time in the simulation.
-/// The predicted times of small packs are then lower bounds. Returns an empty text if there is no
-/// such collective. NCCL's predicted times include the launch.
+/// The warning says that the predicted times of small packs are then lower bounds. Returns an empty
+/// text if there is no such collective. NCCL's predicted times include the launch.
 std::string note_on_launches(const Scenario& scenario);
 
 /// True if the cluster's parameters were fitted to measurements (cluster.calibrated).

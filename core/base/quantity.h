@@ -31,9 +31,10 @@ std::string without_space(std::string_view written);
 tl::expected<std::optional<double>, std::string> in_unit_of(std::string_view field,
                                                             std::string_view written);
 
-/// Returns a suffix for a message about a value that is not valid for the field: `; did you mean
-/// 25MB?` if a unit is misspelled (25mb, 100Gbps), or else `; write a size, such as …` if values
-/// of the field may have units. The result is empty if neither applies.
+/// Returns a suffix for a message about a value that is not valid for the field. If a unit is
+/// misspelled (25mb, 100Gbps), the suffix is of the form `; did you mean 25MB?`. Otherwise, if
+/// values of the field may have units, the suffix is of the form `; write a size, such as …`. In
+/// all other cases, the result is empty.
 std::string quantity_hint(std::string_view field, std::string_view written);
 
 }  // namespace tutti::core

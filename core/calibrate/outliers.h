@@ -19,8 +19,9 @@ struct Outlier {
   std::string part;   ///< name of the card or device, or of one end of the link
   std::string other;  ///< name of the link's other end; empty for cards and devices
   Figure figure = Figure::kRate;
-  /// For an outlier in rate, the time per byte divided by the usual time per byte. For an outlier
-  /// in latency, the latency divided by the usual latency. A value below 1 means faster than usual.
+  /// The relative slowdown. For an outlier in rate, it is the time per byte divided by the usual
+  /// time per byte. For an outlier in latency, it is the latency divided by the usual latency. A
+  /// value below 1 means faster than usual.
   double slower = 1;
   double late_us = 0;  ///< only for outliers in latency: the difference from the usual latency, in
                        ///< µs

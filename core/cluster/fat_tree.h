@@ -8,8 +8,8 @@ namespace tutti::core {
 struct FatTreeShape {
   std::int64_t workers_per_leaf = 1;
   std::int32_t spines = 1;
-  /// True: a block of workers has one leaf per card index, and card i of each worker is attached to
-  /// leaf i. False: all cards of a block's workers are attached to one leaf.
+  /// If true, a block of workers has one leaf per card index, and card i of each worker is attached
+  /// to leaf i. If false, all cards of a block's workers are attached to one leaf.
   bool rails = false;
   std::int32_t cards_per_worker = 1;  ///< number of leaves per block; only used if `rails` is true
   Bandwidth uplink;                   ///< bandwidth between a leaf and a spine, per direction

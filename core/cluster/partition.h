@@ -36,8 +36,8 @@ struct Partition {
     return group / stride * size * stride + rank * stride + group % stride;
   }
   /// The number of replicas that a group has on each of its workers, if this number is the same for
-  /// all groups and workers; otherwise 1. Also 1 for some partitions made by across() in which
-  /// blocks and workers overlap only in part.
+  /// all groups and workers; otherwise, the result is 1. The result is also 1 for some partitions
+  /// made by across() in which a worker contains a part of a block.
   [[nodiscard]] std::int64_t per_worker(std::int64_t replicas_per_worker) const {
     const std::int64_t block = size * stride;
     if (is_across) {

@@ -39,8 +39,8 @@ class CustomAlgorithm {
   [[nodiscard]] virtual const AlgorithmShape& shape() const = 0;
   /// Returns a schedule for `elements` elements. If reads_inputs() is true, each rank's input
   /// begins `input_shift` elements after its place in the output (Contract::input_shift). If
-  /// reads_inputs() is false, the input must already be at its place in the output. Only MSCCL++
-  /// plans whose pipelines specify bytes per round use `element_bytes`.
+  /// reads_inputs() is false, the input must already be at its place in the output. `element_bytes`
+  /// is used only by MSCCL++ plans in which pipelines specify a number of bytes per round.
   /// REQUIRES: if the collective has blocks, `elements` is a multiple of the number of ranks.
   [[nodiscard]] virtual std::unique_ptr<Schedule> schedule(std::int64_t elements,
                                                            std::int64_t input_shift, Engine engine,
@@ -92,8 +92,8 @@ class AlgorithmText {
   AlgorithmText(const AlgorithmText&) = delete;
   AlgorithmText& operator=(const AlgorithmText&) = delete;
 
-  /// The name that the text states, such as "ring". If the text states no name, the name of the
-  /// file.
+  /// The name that the text states, such as "ring", or the name of the file if the text states
+  /// none.
   [[nodiscard]] virtual const std::string& name() const = 0;
   [[nodiscard]] virtual CollectiveKind kind() const = 0;
   /// Returns the same file as an algorithm for another collective; null if the file cannot be used

@@ -21,8 +21,8 @@ class Statement {
   Statement& bind(int parameter, std::string_view value);
   Statement& bind_null(int parameter);
 
-  /// Advances to the next row. Returns false if there are no more rows. ERRORS (kRun): the disk is
-  /// full, the file is damaged, ….
+  /// Advances to the next row. Returns false if there are no more rows. ERRORS (kRun): for example,
+  /// the disk is full, or the file is damaged.
   Expected<bool> step();
   /// Runs the statement to its end and resets it. ERRORS: as for step().
   Expected<void> run();

@@ -19,8 +19,9 @@ struct JoinedRun {
 /// Returns the point of a sweep that has this scenario. The scenario's name, description and run
 /// settings (steps, seed, …) may differ from the sweep's scenario. All other fields must equal
 /// those of the point's scenario.
-/// ERRORS (requests): a field that the sweep does not vary differs (the error names it); a swept
-/// field has a value that occurs in no point of the sweep.
+/// ERRORS (requests): the scenario differs from the sweep's scenario in a field that the sweep does
+/// not vary (the error names the field); a swept field has a value that occurs in no point of the
+/// sweep.
 Expected<std::int64_t> point_of(const SweepInfo& info, const Space& space,
                                 const std::string& scenario_text);
 

@@ -21,11 +21,11 @@ class PlotAxis {
   };
 
   PlotAxis() = default;
-  /// Returns an axis for the values of a field, as the user wrote them. If at least two values are
-  /// different numbers and at most two values are not numbers, the numbers are placed on a linear
-  /// or logarithmic scale. Values that are not numbers, and 0 on a logarithmic axis, are then
-  /// placed at the beginning of the axis. Otherwise, all values are placed at equal distances, in
-  /// the given order.
+  /// Returns an axis for the values of a field, as the user wrote them. The numbers among the
+  /// values are placed on a linear or logarithmic scale if there are at least two different numbers
+  /// and at most two values that are not numbers. Values that are not numbers, and 0 on a
+  /// logarithmic axis, are then placed at the beginning of the axis. Otherwise, all values are
+  /// placed at equal distances, in the given order.
   static PlotAxis of_values(const std::vector<std::string>& values, bool bytes, Scale scale);
   /// Returns an axis for costs from `low` to `high`. If `low` and `high` are almost equal, the axis
   /// shows a larger range, so that a flat curve looks flat.

@@ -26,7 +26,7 @@ struct PlotOptions {
 /// ERRORS: a column is missing; the table has a field value that the plot does not show.
 Expected<void> add_measured(Plot& plot, const std::string& text, const std::string& path);
 
-/// Checks the options. ERRORS (requests): the sweep does not have a chosen field; the cost is
+/// Checks the options. ERRORS (requests): `x` or `by` is not a field of the sweep; the cost is
 /// unknown.
 Expected<void> check(const Space& space, const PlotOptions& options);
 

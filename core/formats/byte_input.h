@@ -16,8 +16,8 @@ class ByteInput {
   /// Reads 1 to `most` bytes into `to`. Returns the number of bytes that were read; 0 at the end of
   /// the input. ERRORS: the input cannot be read; its gzip data is damaged.
   virtual Expected<std::size_t> read(char* to, std::size_t most) = 0;
-  /// The share of the file that was read, from 0 to 1. For a compressed file, this is the share of
-  /// the compressed bytes. 0 if the size of the file is unknown.
+  /// The share of the file that was read, from 0 to 1. For a compressed file, it is the share of
+  /// the compressed bytes. The result is 0 if the size of the file is unknown.
   [[nodiscard]] virtual double share() const { return 0; }
 };
 

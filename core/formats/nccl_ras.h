@@ -26,8 +26,8 @@ struct RasRank {
 };
 
 /// A communicator of a JSON status. A status in text form does not list single communicators, but
-/// groups of communicators with the same numbers of nodes and ranks: each group is one
-/// RasCommunicator without ranks, and `communicators` is the size of the group.
+/// groups of communicators with the same numbers of nodes and ranks. Each group becomes one
+/// RasCommunicator without ranks, in which `communicators` is the size of the group.
 struct RasCommunicator {
   std::string hash;
   std::int64_t size = -1;

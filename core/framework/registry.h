@@ -40,8 +40,8 @@ struct FrameworkKind {
   /// The paths of the framework's fields that affect only the packing and fusion of gradients, such
   /// as "strategy.horovod.fusion_threshold".
   std::vector<std::string> packing_fields;
-  /// Returns the message type of the framework's options. Set only if the framework's field is not
-  /// part of the message Strategy. Null: the message Strategy has the field.
+  /// Returns the message type of the framework's options. The pointer is null if the framework's
+  /// field is part of the message Strategy.
   const google::protobuf::Message& (*schema)() = nullptr;
   /// The library that sends the framework's messages between hosts over TCP. (Messages of NCCL's
   /// collectives are sent by NCCL itself.)
@@ -51,7 +51,7 @@ struct FrameworkKind {
 /// Returns all frameworks, in the order in which reports list their settings.
 const std::vector<FrameworkKind>& framework_kinds();
 /// Adds a framework to the registry, so that a program can define its own frameworks. REQUIRES: no
-/// other thread reads a scenario at the same time. REQUIRES: no framework has the same name.
+/// other thread reads a scenario at the same time; no other framework has this name.
 void register_framework(FrameworkKind kind);
 
 /// Returns the message types of all frameworks that register a schema. The result is an argument of

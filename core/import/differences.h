@@ -31,8 +31,8 @@ struct Difference {
 std::string_view to_string(Difference::Kind kind);
 
 /// Returns the differences between a measured run and its prediction, largest first. `model` is the
-/// result of step_model(run). For `predicted`, simulate the scenario that scenario_of_run()
-/// returns.
+/// result of step_model(run). `predicted` is the summary of a simulation of the scenario that
+/// scenario_of_run() returns.
 ///
 /// The measured time of a pack is the minimum over the ranks in the files, because every rank
 /// except the last to start also waits for other ranks. If only one rank was measured, waiting and

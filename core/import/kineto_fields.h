@@ -31,7 +31,8 @@ bool is_nccl_kernel(std::string_view name);
 void choice_of_kernel(std::string_view name, MeasuredCollective& to);
 
 /// Returns the type of the elements that the kernel of a reduction adds, from the kernel's name:
-/// "float" for "ncclKernel_AllReduce_RING_LL_Sum_float(…)". Empty if the name has no type.
+/// "float" for "ncclKernel_AllReduce_RING_LL_Sum_float(…)". The result is empty if the name has no
+/// type.
 std::string_view type_of_kernel(std::string_view name);
 
 }  // namespace tutti::core

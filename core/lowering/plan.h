@@ -84,8 +84,8 @@ struct PlannedCollective {
                               ///< launch overhead
   std::optional<VaryingSizes> sizes =
       std::nullopt;  ///< nullopt: every execution has the sizes of `first`
-  /// The replicas that execute the collective, in the order of their ranks. Null: all replicas or,
-  /// if `groups` is set, all groups execute the collective.
+  /// The replicas that execute the collective, in the order of their ranks. If `members` is null,
+  /// all replicas or, if `groups` is set, all groups execute the collective.
   std::shared_ptr<const MemberList> members = nullptr;
 
   [[nodiscard]] std::int64_t number_of_groups() const { return groups ? groups->groups() : 1; }
@@ -158,8 +158,8 @@ struct Plan {
   /// The collectives of all packs and exchanges, each listed once.
   std::vector<PlannedCollective> collectives;
   std::vector<Pack> packs;
-  /// For each gradient, the index of the all_reduce_spec's entry to which the gradient belongs.
-  /// Empty if the strategy has no all_reduce_spec.
+  /// For each gradient, the index of the all_reduce_spec's entry to which the gradient belongs. The
+  /// list is empty if the strategy has no all_reduce_spec.
   std::vector<int> entry_of_gradient;
   /// True if a replica pauses its backward pass while packs are in flight.
   bool computation_waits = false;

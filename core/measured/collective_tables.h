@@ -74,9 +74,10 @@ struct CollectiveTable {
 Expected<std::vector<CollectiveTable>> load_collective_tables(const std::string& tables,
                                                               const std::string& meta);
 
-/// Loads the variation between repetitions of experiments. Returns the median coefficient of
-/// variation (column cv) for each text in the column config of a CSV file; other columns are
-/// ignored. Such a text is a config, which may be followed by "||", a version and an environment.
+/// Loads the variation between repetitions of experiments. The file is a CSV file with the columns
+/// config and cv (coefficient of variation); other columns are ignored. Returns the median of cv
+/// for each text in the column config. Such a text is TableFacts::config, which may be followed by
+/// "||", a version and an environment.
 Expected<std::map<std::string, double>> load_noise(const std::string& path);
 
 }  // namespace tutti::core

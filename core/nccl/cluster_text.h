@@ -15,8 +15,8 @@ struct ClusterWords {
   std::string machine;     ///< name of the machine
   std::string file;        ///< path of the topology file
   std::int64_t nodes = 1;  ///< number of machines
-  /// The kind of network link between machines. Empty: the kind is unknown, so the text has an
-  /// assumed latency.
+  /// The kind of network link between machines. If `link` is empty, the kind is unknown, and
+  /// cluster_text() writes an assumed latency.
   std::string link;
   std::string devices;  ///< name of the machine from which cluster_text() copies compute and memory
                         ///< rates; the text states this source

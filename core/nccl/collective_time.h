@@ -48,7 +48,7 @@ struct CollectiveTime {
   /// (docs/interference.md).
   Bytes memory;
   /// The name of the network ("tcp") if its parameters are assumed, because there are no
-  /// measurements of this network. Empty if the parameters are fitted to measurements.
+  /// measurements of this network; empty if the parameters are fitted to measurements.
   std::string assumed_network;
 
   [[nodiscard]] Time whole() const { return launch + delay + work; }

@@ -46,7 +46,8 @@ enum class Matching {
 
 /// The parameters of NCCL's TCP transport, which uses sockets (core/cluster/host_transport.h).
 struct Sockets {
-  /// The rate at which one thread sends. 0: the transport is not TCP, or hosts add no overhead.
+  /// The rate at which one thread sends. The value 0 means that the transport is not TCP, or that
+  /// hosts add no overhead.
   double thread_gb_per_s = 0;
   /// The rate of one socket or, on networks other than TCP, of the connection of one channel; 0: no
   /// limit.
@@ -117,8 +118,8 @@ struct System {
   bool switch_multicasts = true;
   bool collnet = false;  ///< true if the network has SHARP and NCCL has the SHARP plugin
 
-  /// Only for Inside::kPairs: the number of GPUs of the machine. 0: equal to the number of
-  /// participating GPUs.
+  /// Only for Inside::kPairs: the number of GPUs of the machine. The value 0 means that the machine
+  /// has as many GPUs as participate (`gpus`).
   int gpus_of_machine = 0;
 
   [[nodiscard]] int ranks() const { return nodes * gpus; }

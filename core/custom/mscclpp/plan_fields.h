@@ -50,7 +50,8 @@ class PlanFields {
   bool flag(const JsonValue& of, std::string_view name, bool required = false);
   const std::vector<JsonValue>& list(const JsonValue& of, std::string_view name,
                                      bool required = true);
-  /// True if the value is an object. `what` is the list that contains the value.
+  /// True if the value is an object. Otherwise, reports a problem; `what` is the name of the list
+  /// that contains the value.
   bool message(const JsonValue& value, const char* what);
   /// Reads a list of indices, each of which must be less than `have`.
   void read_numbers(const JsonValue& of, const char* field, std::size_t have,

@@ -88,9 +88,9 @@ class Calibration {
   TimeProcess process_;
 };
 
-/// Returns the error band of a corrected time: the band `cold` of the uncorrected prediction, with
-/// the logarithms of both ends multiplied by known.sd / known.sd_before and by Spread::widening().
-/// known.sd_before and known.sd are the standard deviations before and after the correction.
+/// Returns the error band of a corrected time. `cold` is the band of the uncorrected prediction.
+/// The logarithms of both its ends are multiplied by known.sd / known.sd_before, the ratio of the
+/// standard deviations after and before the correction, and by Spread::widening().
 ErrorBand calibrated_band(const TimedPoint& point, const TimeCorrection& known,
                           const ErrorBand& cold, const Spread& spread);
 

@@ -21,12 +21,12 @@ struct ChannelLoops {
   int pieces = 1;
   int turns = 1;  ///< number of channels that share the data; `turn` is the index of this channel
   int turn = 0;
-  /// If channels share the data, the layout of a loop. True: the chunks with the same index on all
-  /// channels are adjacent. False: all chunks of one channel are adjacent.
+  /// The layout of a loop if channels share the data. If true, the chunks with the same index on
+  /// all channels are adjacent; if false, all chunks of one channel are adjacent.
   bool side_by_side = false;
-  /// True: the last, incomplete loop divides its elements evenly into chunks that are multiples of
-  /// `granule`; chunks after the end are empty. False: the last loop has chunks of full size until
-  /// no elements remain.
+  /// If true, the last, incomplete loop divides its elements evenly into chunks that are multiples
+  /// of `granule`; chunks after the end are empty. If false, the last loop has chunks of full size
+  /// until no elements remain.
   bool shares_last = false;
   std::int64_t granule = 1;
 

@@ -69,7 +69,7 @@ struct Graph {
   PathType type_intra = PathType::kLoc;
   PathType type_inter = PathType::kLoc;
   bool same_channels = false;  ///< true if all channels are equal
-  /// For each channel, the order of its GPUs. Empty if these orders are unknown.
+  /// For each channel, the order of its GPUs. The list is empty if these orders are unknown.
   std::vector<GraphChannel> orders;
 };
 

@@ -75,7 +75,7 @@ inline constexpr std::size_t kPcieFigures = static_cast<std::size_t>(PcieFigure:
 /// Parameters of hosts: the time that each NCCL operation takes on a host.
 enum class HostFigure {
   kIssue,  ///< time in us in which a thread launches an operation on one GPU; a thread with several
-           ///< GPUs launches on one GPU after the other
+           ///< GPUs launches on its GPUs one after the other
 };
 inline constexpr std::size_t kHostFigures = static_cast<std::size_t>(HostFigure::kIssue) + 1;
 

@@ -39,12 +39,12 @@ class Narrowest {
 /// Returns the time in us that is added to the duration `kernel_us` of a kernel if the CPU needs
 /// longer than the kernel. nccl-tests issues the next operation before the kernel has ended, so the
 /// CPU and the GPU form a pipeline of two stages. In the steady state, the slower stage alone
-/// determines the time per operation. A thread with several GPUs issues an operation on one GPU
-/// after the other. `messages` is the number of messages that a GPU exchanges with other GPUs of
-/// its node. A process handles the messages of all its GPUs one after the other, even if each GPU
-/// has its own thread. SOURCE: with one thread per GPU, an all-to-all of 96 bytes takes 16 us on 2
-/// A100, 21 us on 4 and 50 us on 8; with one thread for all GPUs, a broadcast over 8 A100 takes 23
-/// us at every size up to 48 KiB.
+/// determines the time per operation. A thread with several GPUs issues an operation on its GPUs
+/// one after the other. `messages` is the number of messages that a GPU exchanges with other GPUs
+/// of its node. A process handles the messages of all its GPUs one after the other, even if each
+/// GPU has its own thread. SOURCE: with one thread per GPU, an all-to-all of 96 bytes takes 16 us
+/// on 2 A100, 21 us on 4 and 50 us on 8; with one thread for all GPUs, a broadcast over 8 A100
+/// takes 23 us at every size up to 48 KiB.
 inline double waiting_for_host(const System& s, const Communicator& comm, double kernel_us,
                                const Parameters& p, double messages = 0) {
   const double gpus = comm.ranks_of_node();

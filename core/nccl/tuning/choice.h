@@ -59,9 +59,9 @@ struct Choice {
   int threads = 0;   ///< threads per channel
   float estimate_us = 0;
   bool tuned = false;  ///< true if a tuner plugin has made the choice
-  /// If NCCL uses a symmetric kernel instead of an algorithm and a protocol: the kernel's name
-  /// ("AllReduce_RSxLD_AGxST"), or "copy engines". `channels` is then the kernel's number of thread
-  /// blocks. Empty: NCCL uses the algorithm and the protocol.
+  /// The name of the symmetric kernel ("AllReduce_RSxLD_AGxST"), or "copy engines", that NCCL uses
+  /// instead of an algorithm and a protocol. `channels` is then the kernel's number of thread
+  /// blocks. The name is empty if NCCL uses the algorithm and the protocol.
   std::string_view symmetric = {};
 };
 
