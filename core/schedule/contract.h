@@ -19,8 +19,7 @@ enum class CollectiveKind : std::uint8_t {
   kAllGather,      ///< every rank gets the blocks of all ranks
   kBroadcast,      ///< every rank gets the root's buffer
   kReduce,         ///< the root gets the sum of all ranks' buffers
-  kAllToAll,       ///< rank s sends its block r to rank r, which stores it as block s, for all r
-                   ///< and s
+  kAllToAll,       ///< each rank s sends its block r to each rank r, which stores it as block s
   kGather,         ///< the root gets the blocks of all ranks
   kScatter,        ///< rank r gets the root's block r
   kSendReceive,    ///< rank r gets the buffer of rank r - 1; rank 0 gets the buffer of the last
@@ -105,15 +104,15 @@ struct Contract {
   };
   [[nodiscard]] std::optional<Part> part(Rank from, Rank to) const;
 
-  /// A part of a rank's output. The k-th element of `at` is the sum of the input elements `first` +
-  /// k of all ranks in `from`.
+  /// A part of a rank's output. The k-th element of `at` is the sum, over all ranks in `from`, of
+  /// element `first` + k of the rank's input.
   struct Output {
     Range at;
     RankSet from;
     std::int64_t first = 0;
   };
   /// Returns all parts of the rank's output, in ascending order of their places. Cost: proportional
-  /// to the number of parts, which is one per contributor, or one if the kind reduces.
+  /// to the number of parts (one part if the kind reduces, otherwise one part per contributor).
   [[nodiscard]] std::vector<Output> outputs(Rank rank) const;
 };
 

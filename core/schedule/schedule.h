@@ -64,8 +64,9 @@ class Schedule {
   /// REQUIRES: 0 ≤ index < steps(rank, lane). Cost: constant.
   [[nodiscard]] virtual Step step(Rank rank, Lane lane, std::int64_t index) const = 0;
 
-  /// Calls `visit` with steps of the lane that send, multicast, or reduce in the switch. The steps
-  /// cover all of the lane's outgoing connections, multicast groups and switch-reduction groups.
+  /// Calls `visit` for some of the lane's sends, multicasts and reductions in a switch, so that
+  /// each outgoing connection, multicast group and switch-reduction group of the lane occurs at
+  /// least once.
   /// Cost: one visit of every step, unless the algorithm has a shortcut.
   virtual void visit_ways(Rank rank, Lane lane,
                           const std::function<void(const Step&)>& visit) const;

@@ -23,10 +23,11 @@ namespace tutti::core {
 ///
 /// Races between lanes of a rank (accesses to the same element in no defined order) are detected
 /// with vector clocks, as in race detectors for threads. Each lane counts its steps in its clock,
-/// and a message carries the clock of its sender. A step that waits for another lane merges into
-/// its own clock the clock of the other lane after the awaited step. If lane A accesses an element
-/// in its k-th step and lane B accesses it later, the accesses are ordered if B's clock has an
-/// entry of at least k for lane A. If B's clock has no such entry, the two accesses are a race.
+/// and a message carries the clock of its sender. If a step waits for another lane, the clock that
+/// the other lane had after the awaited step is merged into the clock of the waiting lane. If lane
+/// A accesses an element in its k-th step and lane B accesses it later, the accesses are ordered if
+/// B's clock has an entry of at least k for lane A. If B's clock has no such entry, the two
+/// accesses are a race.
 ///
 /// Lanes are numbered consecutively over all ranks: first the lanes of rank 0, then those of rank
 /// 1, and so on. Cost of a step: proportional to the number of cells that its ranges contain

@@ -2,8 +2,9 @@
 
 // The properties of each algorithm, as data. Other code reads the traits in this table and does not
 // compare algorithms by name. A new algorithm needs a row in algorithm_table.cpp and a file with
-// its schedule in core/algorithm. One property is not in the table: Schedule::same_everywhere() is
-// true if the simulation of one worker can represent all workers.
+// its schedule in core/algorithm. One property is not in the table but a function of the schedules:
+// Schedule::same_everywhere(), which is true if the simulation of one worker can represent all
+// workers.
 
 #include <cstdint>
 #include <initializer_list>

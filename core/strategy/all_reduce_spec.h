@@ -91,8 +91,8 @@ struct LimitedGradient {
 /// limits of all entries.
 std::vector<int> entries_of(const AllReduceSpec& spec, std::span<const LimitedGradient> gradients);
 
-/// MultiWorkerAllReduce returns its results entry by entry, not in the order of its input. Returns
-/// the indices of the gradients in the order of the results.
+/// Returns the indices of the gradients in the order in which MultiWorkerAllReduce returns its
+/// results: entry by entry, not in the order of its input.
 std::vector<int> result_order(std::span<const int> entry_of_gradient);
 
 /// A problem with an entry: the invalid field of SpecEntry ("" if no single field is invalid), and

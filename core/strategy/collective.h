@@ -62,7 +62,7 @@ struct Collective {
 };
 
 /// Makes a collective of `elements` elements over all replicas of `cluster`, with the algorithm of
-/// `strategy`. `index` is the index of the pack, on which the helper devices of a shuffle depend.
+/// `strategy`. `index` is the index of the pack, which determines the helper devices of a shuffle.
 /// REQUIRES: problems_of(strategy, cluster) is empty; if the kind has blocks, the number of
 /// replicas divides `elements`; `cluster` outlives the collective; there are at most kMaxRanks
 /// ranks.

@@ -26,8 +26,8 @@ struct Capacity {
 /// Latency is not included.
 Time time_for(Bytes bytes, std::int64_t times, const Capacity& capacity);
 
-/// Returns the total bandwidth of the links that lead out of a part of the machine (if `leaving`)
-/// or into it.
+/// Returns the total bandwidth of the links that lead out of a part of the machine (if `leaving` is
+/// true) or into this part (if `leaving` is false).
 Capacity links_of(const Machine& machine, int part, bool leaving);
 
 /// Returns the total bandwidth of a worker's network cards.

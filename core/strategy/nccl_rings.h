@@ -39,8 +39,9 @@ std::vector<RingPath> known_nccl_channels(const Cluster& cluster, std::int32_t p
 std::vector<RingPath> nccl_channels(const Cluster& cluster, const Strategy& strategy,
                                     std::int32_t per_worker, bool across_workers);
 
-/// Returns the rings for a collective of `elements` elements, divided into slices. As in NCCL, a
-/// small collective uses only some of the channels.
+/// Returns the options of the rings for a collective of `elements` elements: the channels that are
+/// used, and the maximum size of a slice. As in NCCL, a small collective uses only some of the
+/// channels.
 RingOptions nccl_rings(std::vector<RingPath> channels, const Strategy& strategy, DataType type,
                        std::int64_t elements);
 

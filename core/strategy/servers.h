@@ -26,8 +26,7 @@ std::string_view to_string(Placement placement);
 struct Placed {
   std::int64_t elements = 0;
   Bytes bytes;
-  /// True if the variable is already assigned to a device outside of this rule, so that place()
-  /// skips it.
+  /// True if the variable is already assigned to a device by other means, so that place() skips it.
   bool pinned = false;
 };
 

@@ -125,9 +125,9 @@ struct Strategy {
   bool agg_small_grads_exact_group = false;
   int all_reduce_merge_scope = 1;
   bool requested_merge_scope = false;
-  int chunks_by_count = 0;  ///< number of packs into which the gradients are divided by count, in
-                            ///< reverse order of creation (TensorFlow 2.1); 0: gradients are packed
-                            ///< by another rule
+  int chunks_by_count = 0;  ///< number of packs with equal numbers of gradients into which the
+                            ///< gradients are divided, in reverse order of creation
+                            ///< (TensorFlow 2.1); 0: gradients are packed by another rule
   bool pad_packs = false;   ///< true if packs are padded so that they can be divided evenly
   TfRuntime tf_runtime;     ///< only for tf_ring
   std::shared_ptr<const Framework>

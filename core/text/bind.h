@@ -17,8 +17,8 @@ class Message;
 
 namespace tutti::core {
 
-/// The location in the text of each field of a message. Messages are identified by their addresses,
-/// so they must not be moved after bind().
+/// Stores, for each field of a message, where the field is written in the text. Messages are
+/// identified by their addresses, so messages must not be moved after bind().
 class SourceMap {
  public:
   explicit SourceMap(std::string file) : file_(std::move(file)) {}

@@ -39,9 +39,9 @@ struct JoinCounts {
   /// kind in timeline a.
   std::int64_t only_a = 0;
   std::int64_t only_b = 0;
-  /// The number of packs, counted on each device, whose channels were merged into one span.
-  /// `max_channels_a` and `max_channels_b` are the largest numbers of channels of these packs in
-  /// each timeline.
+  /// The number of (pack, device) pairs whose channels were merged into one span. `max_channels_a`
+  /// and `max_channels_b` are the largest numbers of channels that such a pair has in timeline a
+  /// and in timeline b.
   std::int64_t together = 0;
   std::int64_t max_channels_a = 0;
   std::int64_t max_channels_b = 0;

@@ -76,7 +76,7 @@ class TimelineReader {
   /// Reads the spans of a block; accesses only the bytes of this block. Thread-safe.
   /// ERRORS: the block is damaged (with Check::kNow: it was damaged after open()).
   [[nodiscard]] Expected<std::vector<Span>> read(const SpanBlock& block) const;
-  /// Removes damaged blocks from span_blocks(), and adds them to damage().
+  /// Removes damaged blocks from span_blocks(), and extends the description damage().
   void leave_out(const std::vector<SpanBlock>& damaged);
 
   /// Passes all records to a sink, in the order in which an executor would pass them. ERRORS: as

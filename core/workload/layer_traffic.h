@@ -7,12 +7,12 @@
 // gradients. Two operations (a multiplication and an addition) use at most one weight, so a layer
 // with few operations reads only a part of its weights.
 //
-// The bytes of activations follow from the operations and the shapes of the variables. A product
-// with a matrix of a x b weights reads a and writes b elements (or vice versa in the backward pass)
-// for each use of the matrix, and each use has 2ab operations. A convolution with k weights per
-// pair of channels has 2kab operations for each output position, and reads at least a elements of
-// new input for this position. n operations with w weights therefore move at least (a + b) · n /
-// (2w) elements, in the product of the forward pass and in both products of the backward pass.
+// The bytes of activations follow from the operations and the shapes of the variables. For each use
+// of a matrix of `a` × `b` weights, a product reads `a` elements and writes `b` elements (or vice
+// versa in the backward pass), and has 2ab operations. A convolution with `k` weights per pair of
+// channels has 2kab operations for each output position, and reads at least `a` elements of new
+// input for this position. n operations with w weights therefore move at least (a + b) · n / (2w)
+// elements, in the product of the forward pass and in both products of the backward pass.
 //
 // A layer with vectors and without matrices is a normalization, which has at most 5 operations for
 // each element in the forward pass and 10 in the backward pass (docs/formats.md). The forward pass
@@ -29,9 +29,9 @@
 // of ResNet-50, the 53 batch normalizations and activation functions move 56 million elements per
 // image, and the convolutions move 20 million.
 //
-// Tensor cores need the channels as the last dimension (NHWC). If tensors have them first (NCHW),
-// cuDNN transposes the input and the output of each product, which reads and writes each element
-// once more. SOURCE: MosaicML Composer, method card "Channels Last". For ResNet-50 in mixed
+// Tensor cores need the channels as the last dimension (NHWC). If the channels come first (NCHW),
+// cuDNN transposes the input and the output of each product. A transposition reads and writes each
+// element once more. SOURCE: MosaicML Composer, method card "Channels Last". For ResNet-50 in mixed
 // precision, the transposes move 238 MB per image. On an RTX 3090, this takes 0.29 ms; the
 // published difference between NCHW and NHWC is 0.39 ms (pytorch-image-models,
 // results/benchmark-train-amp-*-pt112-cu113-rtx3090.csv).

@@ -21,8 +21,8 @@ struct TransformerShape {
   bool tied_embedding = false;  ///< true if the embedding is also the output projection
   DataType type = DataType::kBfloat16;
   /// The number of replicas among which the heads, the hidden units and the vocabulary are divided
-  /// (tensor parallelism). The result has the variables of one of these replicas. Divides `heads`,
-  /// `kv_heads`, `ffn` and `vocabulary`.
+  /// (tensor parallelism). The model has the variables of one of these replicas. `tensor_parallel`
+  /// divides `heads`, `kv_heads`, `ffn` and `vocabulary`.
   std::int64_t tensor_parallel = 1;
 };
 

@@ -15,8 +15,8 @@ namespace tutti::gui {
 /// A problem of a scenario, with its position in the form and in the text.
 struct PlacedProblem {
   core::Problem problem;
-  /// The field with the problem. If the schema does not have this field, the message in which the
-  /// field is written.
+  /// The field with the problem. If the schema does not have this field, `field` is the message
+  /// that contains it.
   core::FieldPath field;
   /// The range of the text to underline; empty if the problem is in another file.
   core::ScenarioText::Range text;
