@@ -101,9 +101,10 @@ class EditorSession : public QWidget {
   RunBar* bar_;
   NoticeBar* notice_;
   FileWatch watch_;
-  QString error_words_;  ///< the error of the last run; empty: none, or outdated
-  QString last_;         ///< path of the last run's timeline
-  QString previous_;     ///< path of the timeline of the run before the last one
+  QString
+      error_words_;   ///< the error of the last run; empty: there is none, or it no longer applies
+  QString last_;      ///< path of the last run's timeline
+  QString previous_;  ///< path of the timeline of the run before the last one
   ScenarioRun run_;
 };
 

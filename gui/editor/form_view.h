@@ -9,8 +9,8 @@ namespace tutti::gui {
 
 class FormModel;
 
-/// Creates the editors of the form's values: a list for choices, a text with completion for names,
-/// and a plain text for all other values.
+/// Creates the editors of the form's values: a list for choices, a text field with completion for
+/// names, and a plain text field for all other values.
 class FormDelegate : public QStyledItemDelegate {
   Q_OBJECT
 

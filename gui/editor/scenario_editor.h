@@ -39,10 +39,10 @@ class ScenarioEditor : public QWidget {
 
   /// Opens a file. If an earlier editor has left unsaved changes of the file, asks whether to
   /// recover them. The current text is discarded, so may_close() must be called first. ERRORS: as
-  /// ScenarioFile::take(). After an error, the editor is unchanged.
+  /// for ScenarioFile::take(). After an error, the editor is unchanged.
   core::Expected<void> open(const ScenarioBytes& file);
   /// Replaces the text by the content of its file, which another program has changed. Undo restores
-  /// the previous text. ERRORS: as ScenarioFile::take().
+  /// the previous text. ERRORS: as for ScenarioFile::take().
   core::Expected<void> reload(const ScenarioBytes& file);
   /// Returns true if another program has changed the file since it was read or written.
   [[nodiscard]] bool changed_on_disk() const { return file_.changed_meanwhile(); }

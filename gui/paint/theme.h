@@ -6,7 +6,7 @@ namespace tutti::gui {
 
 /// The colours of the window, in a light and a dark variant. Spans have the eight colours of Okabe
 /// and Ito, which colour-blind readers can distinguish. Kinds of spans with similar colours also
-/// differ in the height at which they fill the row.
+/// differ in the part of the row's height that they fill.
 /// SOURCE: M. Okabe, K. Ito, "Color universal design", 2008, jfly.uni-koeln.de/color
 struct Theme {
   Pixel background;

@@ -20,10 +20,10 @@ struct PaintedLines {
   std::vector<RowTexts> texts;
 };
 
-/// Paints the lines at `scale` device pixels per logical pixel. Painting pixel by pixel and on all
-/// cores takes less than the time of a frame for ten million spans (see row_raster.h). `before`: an
-/// image that is no longer needed. If `before` has the size of the new image, its memory is reused,
-/// because allocating megabytes takes as long as painting them.
+/// Paints the lines at `scale` device pixels per logical pixel. Even with ten million spans,
+/// painting pixel by pixel on all cores takes less than the time of a frame (see row_raster.h).
+/// `before`: an image that is no longer needed. If `before` has the size of the new image, its
+/// memory is reused, because allocating megabytes takes as long as painting them.
 PaintedLines paint_lines(const Scene& scene, const QSize& size, qreal scale, QImage before = {});
 /// Paints the lines as rectangles, for vector pictures. Returns the spans that are wide enough for
 /// a text.

@@ -17,7 +17,7 @@ struct PairTraffic {
   std::int64_t messages = 0;
   double bytes = 0;
   core::Time time;  ///< total time for which messages moved, without the time that receivers waited
-  /// Returns the bytes per second while messages moved; 0 if they took no time.
+  /// Returns the bytes per second while messages moved; 0 if the messages took no time.
   [[nodiscard]] double rate() const;
 };
 

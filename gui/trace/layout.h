@@ -38,8 +38,8 @@ struct Line {
   /// The name of the line's timeline, if there are two timelines and no enclosing group shows the
   /// name.
   std::string timeline{};
-  /// kSpans: the row. For groups: the indices of all rows in the group. A collapsed group shows the
-  /// utilisation of these rows.
+  /// For kSpans: the index of the row. For groups: the indices of all rows in the group. A
+  /// collapsed group shows the utilisation of these rows.
   std::vector<std::size_t> rows{};
   /// For kLink: the index in the links of the side's timeline. For kError: the index in the trace's
   /// rows of differences. For kCounter: the index in the result of counters_of().

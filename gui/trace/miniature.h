@@ -26,7 +26,7 @@ core::Expected<Miniature> miniature_of(std::shared_ptr<const Trace> trace, std::
 
 /// Executes a scenario for a small picture. Only the first workers are recorded, and a limited
 /// number of spans. `path`: the file of the text, to which relative file names in the text refer.
-/// ERRORS: the scenario is wrong, the run failed, or `stop` became true.
+/// ERRORS: the scenario has problems, the run failed, or `stop` became true.
 core::Expected<Miniature> make_miniature(const std::string& text, const std::string& path,
                                          const core::Library& library, core::Executor& executor,
                                          std::size_t most_rows, const std::atomic<bool>& stop);

@@ -7,10 +7,10 @@
 
 namespace tutti::gui {
 
-/// A box in the flame view of the critical path: the time of the path that has one cause. There are
-/// four levels of boxes, and each level divides the boxes of the level above. Level 0 is the whole
-/// path. Level 1 has computation, communication and other work. Level 2 has the causes, such as
-/// "backward" or "link latency". Level 3 has the layers, packs or links.
+/// A box in the flame view of the critical path: the part of the path's time that has one cause.
+/// There are four levels of boxes, and each level divides the boxes of the level above. Level 0 is
+/// the whole path. Level 1 has computation, communication and other work. Level 2 has the causes,
+/// such as "backward" or "link latency". Level 3 has the layers, packs or links.
 struct FlameBox {
   std::string name;
   int level = 0;

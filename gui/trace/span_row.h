@@ -23,9 +23,9 @@ namespace tutti::gui {
 ///   busy(from, to)      the part of the pixel's time that spans cover, by sums of durations
 ///   longest(first, end) the span whose colour the pixel gets (longest_spans.h)
 ///
-/// Copies share their data. A span takes 17 bytes, 1.6 bytes in the search structures, and the bits
-/// of its pack and its waiting time (packed_numbers.h), at most 5 bytes for a wait of one second.
-/// All other data of a span stays in the file.
+/// Copies share their data. Memory for each span: 17 bytes, 1.6 bytes in the search structures, and
+/// the bits of its pack and its waiting time (packed_numbers.h). A wait of one second takes at most
+/// 5 bytes. All other data of a span stays in the file.
 class SpanRow {
  public:
   using Index = SortedTimes::Index;

@@ -40,8 +40,8 @@ struct RangeStatistics {
 
 struct StatisticsOptions {
   bool by_device = false;
-  /// True: also sums up bytes, which have to be read from the file. Summing up bytes takes 20 times
-  /// as long.
+  /// True: also sums up bytes, which have to be read from the file. The computation then takes 20
+  /// times as long.
   bool bytes = false;
   /// If `cancel` becomes true, the computation stops, and the result may be incomplete.
   const std::atomic<bool>* cancel = nullptr;

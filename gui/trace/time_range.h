@@ -68,8 +68,8 @@ const TimeUnit& unit_for(core::Time length);
 struct Ticks {
   core::Time first;
   core::Time step;    ///< the distance of ticks: 1, 2 or 5 times a power of ten picoseconds
-  core::Time length;  ///< the length of the range, which selects the unit of the labels; 0: five
-                      ///< times `step`
+  core::Time length;  ///< the length of the range, which selects the unit of the labels; 0: the
+                      ///< unit is selected for a length of five times `step`
   /// The number of intervals into which minor ticks divide the distance between two ticks.
   int minor = 5;
   /// Formats a time for the axis: in the unit for `length`, and with enough digits to distinguish

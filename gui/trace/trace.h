@@ -46,8 +46,8 @@ class Trace;
 using Facts = std::vector<std::pair<std::string, std::string>>;
 
 /// One of the timelines of a trace, with the records that concern its whole run. Times in these
-/// records are positions on the time axis. In a comparison, they may differ from the times of the
-/// run.
+/// records are positions on the time axis. In a comparison, these positions may differ from the
+/// times of the run.
 struct Side {
   std::string name;  ///< the name of the side, such as "simulated"; empty if there is only one side
   core::RunInfo run;
@@ -59,8 +59,9 @@ struct Side {
   /// A description of the file's damage (core::TimelineReader::damage()); empty: the file is
   /// complete.
   std::string damage{};
-  /// The name for narrow places: without the words with which the names of both sides begin, such
-  /// as "25 MiB" for "bytes_per_pack 25 MiB" beside "bytes_per_pack 8 MiB".
+  /// The name for narrow places, without the leading words that the names of both sides share. For
+  /// the names "bytes_per_pack 25 MiB" and "bytes_per_pack 8 MiB", the labels are "25 MiB" and "8
+  /// MiB".
   std::string label{};
 };
 
@@ -190,7 +191,7 @@ class Trace {
   [[nodiscard]] bool has_waits() const { return has_waits_; }
   /// Returns the parts of a row that lie on the critical path of its side, in order of time.
   [[nodiscard]] const std::vector<OnPath>& on_path(std::size_t row) const { return on_path_[row]; }
-  /// Returns the row of a track; nullopt if it has no spans.
+  /// Returns the row of a track; nullopt if the track has no spans.
   [[nodiscard]] std::optional<std::size_t> row_of(core::TrackId track) const;
 
   /// Reads a span from the file. The span has the times at which it is shown. ERRORS: the file has
@@ -236,7 +237,7 @@ class Trace {
   std::vector<Row> rows_;
   /// For each row, the indices of its blocks in reader_->span_blocks(), sorted by time.
   std::vector<std::vector<std::size_t>> blocks_;
-  std::map<core::TrackId, std::size_t> row_of_track_;  ///< empty if the trace combines others
+  std::map<core::TrackId, std::size_t> row_of_track_;  ///< empty if the trace combines other traces
   std::vector<AxisStretch> axis_;
   std::vector<DifferenceRow> differences_;
   std::shared_ptr<const TraceParts> parts_;
