@@ -73,8 +73,8 @@ struct MachineLink {
   bool operator==(const MachineLink&) const = default;
 };
 
-/// A ring over the machine's GPUs, which `channels` channels of NCCL use. `gpus` contains indices
-/// into Machine::gpus(), in the order of the ring.
+/// A ring over the machine's GPUs. NCCL uses this ring for `channels` of its channels. `gpus`
+/// contains indices into Machine::gpus(), in the order of the ring.
 struct RingOrder {
   std::vector<int> gpus;
   int channels = 1;

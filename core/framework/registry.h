@@ -66,8 +66,8 @@ struct ReadFramework {
                                                ///< invalid
 };
 /// Reads the framework that a strategy uses. ERRORS (complaints): the strategy names two
-/// frameworks; all_reduce_merge_scope is set, which no framework uses; the framework's reader
-/// reported a problem.
+/// frameworks; all_reduce_merge_scope is above 1, which has no effect with a framework; the
+/// framework's reader reported a problem.
 ReadFramework read_framework(const proto::Strategy& message, const GuestMessages& guests,
                              Fields& fields, Complaints& complaints);
 

@@ -4,7 +4,8 @@
 
 namespace tutti::core {
 
-/// An occupation of a resource, or a load of a link, that is not caused by a message.
+/// An occupation of a resource, or a load of a link, that is not caused by a message of a schedule,
+/// but by a collective whose time is predicted as a whole.
 struct LinkUse {
   ResourceId resource = -1;  ///< -1: no resource is occupied, and only the load of the link is
                              ///< recorded

@@ -16,7 +16,7 @@ struct P2pPortions {
   /// The size in bytes of every part except the last. The last part has the remainder and may be
   /// empty.
   std::int64_t part = 0;
-  /// The chunk size of the last part. Before 2.22, it can differ from `chunk`, because NCCL
+  /// The chunk size of the last part. Before 2.22, this size can differ from `chunk`, because NCCL
   /// computes it from the size of the last part.
   std::int64_t last_chunk = 1;
 

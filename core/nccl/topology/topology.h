@@ -73,7 +73,8 @@ struct TopologyNode {
   GpuFacts gpu;
   CpuFacts cpu;
   NetFacts net;
-  /// Only for a PCIe switch: vendor, device, subsystem vendor and subsystem device, 16 bits each.
+  /// Only for a PCIe switch: its PCI identifiers of vendor, device, subsystem vendor and subsystem
+  /// device, with 16 bits each, from the highest bits to the lowest.
   std::uint64_t pci_device = 0;
 
   /// Returns the node's number in NCCL's logs and graph files.

@@ -17,7 +17,7 @@ namespace tutti::core::nccl {
 /// make a choice before NCCL compares the estimates. Tuners are immutable.
 class Tuner {
  public:
-  /// The values that the plugin chooses. nullopt: NCCL chooses the value.
+  /// The values that the plugin chooses. If a value is nullopt, NCCL chooses it.
   struct Pick {
     std::optional<std::pair<Algorithm, Protocol>> cell;
     std::optional<int> channels;
