@@ -36,10 +36,10 @@ struct TaskColumns {
   const std::int32_t* indices = nullptr;
   const std::int32_t* latches = nullptr;
   const std::int32_t* opens = nullptr;
-  const std::int32_t* every_steps = nullptr;     ///< omitted: 1
-  const std::int32_t* numbers = nullptr;         ///< omitted: 0
-  const std::int32_t* number_strides = nullptr;  ///< omitted: 0
-  const IndexRange* cost_shares = nullptr;       ///< omitted: none
+  const std::int32_t* every_steps = nullptr;     ///< if omitted: 1
+  const std::int32_t* numbers = nullptr;         ///< if omitted: 0
+  const std::int32_t* number_strides = nullptr;  ///< if omitted: 0
+  const IndexRange* cost_shares = nullptr;       ///< if omitted: none
   std::span<const TaskId> roots;
   std::span<const Block> blocks;  ///< Block::joins is not used in columns
   std::span<const Share> shares;

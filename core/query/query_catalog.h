@@ -38,7 +38,8 @@ struct QueryCatalog {
   std::int64_t spans = 0;
 
  private:
-  std::vector<std::map<TrackId, std::size_t>> by_track_;  ///< by timeline
+  std::vector<std::map<TrackId, std::size_t>>
+      by_track_;  ///< for each timeline: the indices of its tracks in `rows`
 };
 
 }  // namespace tutti::core

@@ -49,7 +49,7 @@ struct ExecutionGraph {
   struct Message {
     bool sends = false;
     std::int64_t peer = 0;   ///< the rank at the other end; -1: a receive from any rank
-    std::int64_t tag = 0;    ///< -1: a receive with any tag
+    std::int64_t tag = 0;    ///< tag of the message; -1: a receive with any tag
     std::int64_t bytes = 0;  ///< size of the message; if a receive states another size than its
                              ///< send, the size of the send is used
     std::int64_t place = 0;  ///< location in the trace: a line number of a GOAL text, or the id of

@@ -157,9 +157,10 @@ struct Strategy {
   std::optional<Launch> requested_launch;
   std::optional<Merging> requested_merging;
   std::optional<Update> requested_update;
-  /// Only for combinations nccl/…. True: the stage across workers begins after NCCL is complete on
-  /// all GPUs of the worker, as with TensorFlow's control edges. False: the stage across workers
-  /// begins after NCCL is complete on the worker's first GPU.
+  /// Only for combinations with NCCL inside workers, such as nccl/ring. True: the stage across
+  /// workers begins after NCCL is complete on all GPUs of the worker, as with TensorFlow's control
+  /// edges. False: the stage across workers begins after NCCL is complete on the worker's first
+  /// GPU.
   bool waits_for_workers = false;
   /// The number of NCCL communicators among which the packs are distributed round-robin, if
   /// launches are concurrent. The packs of one communicator run one after the other.
@@ -176,9 +177,9 @@ struct Strategy {
   Notes notes;                   ///< explanations for the user
   std::string reduce_to_device;  ///< name of the device as in the scenario; reduce_to is the rank
                                  ///< of this device
-  /// For each field of this struct that a framework's option has set, the path of this option:
-  /// "num_packs" → "tensorflow.tf_cnn_benchmarks.gradient_repacking". Problems with the field are
-  /// reported at the path of this option.
+  /// For each field of this struct that a framework's option has set, the path of this option, such
+  /// as "tensorflow.tf_cnn_benchmarks.gradient_repacking" for the field "num_packs". Problems with
+  /// the field are reported at the path of this option.
   std::map<std::string, std::string> written_as;
 
   /// Returns a strategy with an algorithm and its defaults, which are those of TensorFlow. The

@@ -120,10 +120,10 @@ class Summary : public NullSink {
   RunInfo info_;
   std::vector<StepRecord> steps_;
   std::int64_t step_count_ = 0;
-  Totals after_first_;  ///< over all steps except the first
+  Totals after_first_;  ///< totals over all steps except the first
   std::int64_t constant_from_ =
       0;  ///< index of the step with which the latest sequence of equally long steps begins
-  std::map<std::int32_t, std::vector<PackRecord>> packs_;  ///< by step
+  std::map<std::int32_t, std::vector<PackRecord>> packs_;  ///< the packs of each step
   std::deque<LinkRecord> links_;                           ///< may have millions of entries
   std::vector<PathPiece> path_;
   std::optional<SteadyState> steady_;

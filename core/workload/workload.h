@@ -56,7 +56,7 @@ struct StepTimes {
   /// millionths; in the rest of the time, memory bandwidth limits it. If `backward_compute_bound`
   /// is empty, the fraction is 1 in the whole backward pass.
   std::int64_t forward_compute_bound = 1'000'000;
-  std::vector<std::int64_t> backward_compute_bound = {};  ///< by segment
+  std::vector<std::int64_t> backward_compute_bound = {};  ///< for each segment
   /// For each segment: the time of its layer in the forward pass. The forward pass runs in the
   /// reverse order of the segments: it begins with the layer of the last segment.
   std::vector<Time> forward_by_segment = {};
