@@ -5,11 +5,11 @@
 
 namespace tutti::core {
 
-/// For rings with fewer elements than ranks: computes the rounds of the ring in which a rank
-/// handles a non-empty chunk. In round t of a ring of n ranks, the rank at position p handles chunk
-/// (p - t) mod n. If only the first f < n chunks are non-empty, the rank skips the rounds of the
-/// empty chunks. A rank alternates between f rounds that it executes (chunks f-1 … 0) and n - f
-/// rounds that it skips. A rank at a position p < f begins with chunk p.
+/// Computes the rounds of a ring in which a rank handles a non-empty chunk, if the ring has fewer
+/// elements than ranks. In round t of a ring of n ranks, the rank at position p handles chunk (p -
+/// t) mod n. If only the first f < n chunks are non-empty, the rank skips the rounds of the empty
+/// chunks. A rank alternates between f rounds that it executes (chunks f-1 … 0) and n - f rounds
+/// that it skips. A rank at a position p < f begins with chunk p.
 /// Cost: constant.
 struct FilledRounds {
   std::int64_t n = 1;  ///< number of ranks of the ring, which is also the number of chunks

@@ -36,8 +36,8 @@ class Group {
     other.number_ = number;
     return other;
   }
-  /// Returns a group of the given devices, whose order is the order of ranks. REQUIRES: `cluster`
-  /// outlives the group.
+  /// Returns a group of the given devices. Their order is the order of the ranks. REQUIRES:
+  /// `cluster` outlives the group.
   static Group of_devices(const Cluster& cluster, std::vector<PartId> devices) {
     return Group(&cluster, false, std::move(devices));
   }

@@ -56,9 +56,9 @@ class CustomAlgorithm {
   /// Returns the number of elements that schedule() needs for a buffer of `elements` elements. The
   /// result is larger than `elements` if the algorithm needs padding to get chunks of equal size.
   [[nodiscard]] virtual std::int64_t padded(std::int64_t elements) const { return elements; }
-  /// Returns the smallest number of elements for which all chunks have the same size and all pieces
-  /// of chunks have the same size. Returns nullopt if no number of elements gives equal sizes, or
-  /// if the number is too large.
+  /// Returns the smallest number of elements for which all chunks have the same size, and all
+  /// pieces into which the algorithm divides chunks have the same size. Returns nullopt if no
+  /// number of elements gives equal sizes, or if the number is too large.
   [[nodiscard]] virtual std::optional<std::int64_t> even_elements() const = 0;
   /// Returns a note on the features of the file that Tutti simulates differently from the original
   /// runtime; "" if there are no such features.

@@ -10,8 +10,8 @@
 
 namespace tutti::core {
 
-/// A layer of the backward pass before which the GPU of a late rank is estimated to be idle. The
-/// late rank was not measured, but the measured rank waits for it.
+/// A layer of the backward pass. The GPU of a late rank is estimated to be idle before this layer.
+/// The late rank was not measured, but the measured rank waits for it.
 struct LateLayer {
   std::int32_t pack = -1;    ///< the pack in which the measured rank waits
   std::string before;        ///< name of the gradient with which the pack becomes ready

@@ -57,7 +57,8 @@ struct Validation {
   std::size_t outliers = 0;  ///< number of outliers in these tables
   /// The number of rows of all other tables.
   std::size_t other_rows = 0;
-  Quality overall;  ///< quality of the rows that can be modelled; every config has the same weight
+  Quality overall;  ///< quality of the rows that can be modelled; every experiment
+                    ///< (TableFacts::config) has the same weight
   BandQuality overall_bands;
   /// The overall statistics before the calibration; only set if there is a calibration.
   Quality overall_before;

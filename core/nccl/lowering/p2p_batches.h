@@ -25,8 +25,9 @@ using P2pParts = std::function<int(Rank from, Rank to)>;
 /// Returns the assignment of a rank's sends and receives to batches, for the rounds with the
 /// indices `which`. `which` is sorted in ascending order. A batch contains the sends and receives
 /// of up to eight rounds. In 2.7, a batch contains the sends and receives of one round. In 2.12 to
-/// 2.21, a batch has at most eight sends and eight receives, and a second message to or from a peer
-/// of the batch begins a new batch. In 2.18 to 2.21, every eighth round also begins a new batch.
+/// 2.21, a batch has at most eight sends and eight receives. If a batch already has a message to
+/// (or from) a peer, a second message to (or from) this peer begins a new batch. In 2.18 to 2.21,
+/// every eighth round also begins a new batch.
 /// SOURCE: NVIDIA/nccl src/enqueue.cc: addWorkBatchToPlan (2.22 and later), appendWorkElemP2p (2.13
 /// to 2.21), getSegment (2.8 to 2.12), ncclSaveKernel (2.7).
 std::vector<P2pAssignment> p2p_batches(const P2pRounds& rounds, Version version, Rank rank,
