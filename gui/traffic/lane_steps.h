@@ -44,7 +44,7 @@ class LaneSteps {
   /// Describes the next span of the row. A step with an index that is not above the last index of
   /// its collective is skipped, because a damaged file may contain a step twice.
   void add(const Step& step, bool receives);
-  /// Skips the next span of the row, which is no valid step.
+  /// Skips the next span of the row, because the span is not a valid step.
   void skip();
   /// Must be called after add() or skip() was called for every span, and before any query.
   void finish();

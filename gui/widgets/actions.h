@@ -34,8 +34,9 @@ class Actions {
   QAction* add(const QString& group, const char* id, const QString& text, const QString& shortcuts,
                const std::function<void()>& what);
 
-  /// Adds an action with a check mark that switches a feature on and off. `flip` switches the
-  /// feature, and `is_on` returns its state, which the check mark shows after refresh().
+  /// Adds an action that switches a feature on and off. Its check mark shows whether the feature is
+  /// on. `flip` switches the feature, and `is_on` returns true if the feature is on. The function
+  /// refresh() updates the check mark.
   QAction* add_switch(const QString& group, const char* id, const QString& text,
                       const QString& shortcuts, const std::function<void()>& flip,
                       const std::function<bool()>& is_on);

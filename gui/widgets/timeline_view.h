@@ -209,7 +209,7 @@ class TimelineView : public QWidget {
   std::string region_begin_, region_end_;
   /// The result of readable_spans(); nullopt: must be computed again.
   mutable std::optional<std::vector<SpanId>> readable_;
-  /// The key of the current line, which was last clicked or reached by keys.
+  /// The key of the current line, that is, the line that was last clicked or reached by keys.
   std::string line_at_hand_;
   std::optional<std::size_t> piece_of_path_;
   bool path_only_ = false;

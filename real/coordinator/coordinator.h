@@ -15,7 +15,7 @@ namespace tutti::real {
 /// this case, workers that the coordinator did not start are asked to join again. Returns true if
 /// these workers were asked to join again, and false if the run was cancelled or no other run
 /// follows. The timeline is closed in all cases, and contains every training step that ended.
-/// ERRORS: as TcpExecutor::run().
+/// ERRORS: those of TcpExecutor::run().
 core::Expected<bool> coordinate(const TcpExecutorOptions& options, const core::Scenario& scenario,
                                 const core::RecordOptions& record, const core::RunControl& control,
                                 core::TimelineSink& sink, std::optional<Listener>& listener);

@@ -40,7 +40,7 @@ struct CudaOptions {
 /// error before each use.
 class CudaDevices : public Devices {
  public:
-  /// Returns the function table of the CUDA module. ERRORS (kRequest): as load_api().
+  /// Returns the function table of the CUDA module. ERRORS (kRequest): those of load_api().
   static core::Expected<const TuttiCudaApi*> load();
   /// Returns the number of GPUs. ERRORS (kRequest): there is no GPU or no driver.
   static core::Expected<int> count(const TuttiCudaApi& api);

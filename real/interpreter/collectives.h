@@ -16,8 +16,8 @@ struct ChannelDone {
   CollectiveTag collective;
   core::Rank rank = 0;
   std::int32_t channel = 0;
-  /// 1 if the operation is the broadcast inside a worker that completes a two-level all-reduce; 0
-  /// for any other operation.
+  /// 1 if the operation is the last part of a two-level all-reduce, that is, the broadcast inside a
+  /// worker; 0 for any other operation.
   std::int32_t part = 0;
   Transport::Clock::time_point start, end;
 };

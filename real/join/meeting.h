@@ -31,10 +31,10 @@ struct CoordinatorFound {
 
 /// Connects to the coordinator. Repeats failed attempts until time `until`, since the coordinator
 /// may start later than its workers. `where` is called for each attempt, and returns nothing while
-/// the address is unknown. If the coordinator at an appointment that may be stale refuses the
-/// connection, this appointment is not tried again. `tls`: the settings of TLS; null: none. ERRORS:
-/// no coordinator answers; the coordinator has another secret, setting of TLS or version of Tutti;
-/// `stop` returns true.
+/// the address is unknown. If an appointment may be stale, and the process at its address refuses
+/// the connection, this appointment is not tried again. `tls`: the settings of TLS; null: none.
+/// ERRORS: no coordinator answers; the coordinator has another secret, setting of TLS or version of
+/// Tutti; `stop` returns true.
 core::Expected<CoordinatorFound> find_coordinator(
     const std::function<std::optional<Appointment>()>& where, std::int32_t worker,
     Reception::Clock::time_point until, const std::function<bool()>& stop,
@@ -47,8 +47,8 @@ struct PeerConnectionOptions {
   std::int32_t worker = 0;
   std::vector<Address> peers;  ///< the address of each worker
   Reception::Clock::time_point until;
-  /// File descriptor of the connection to the coordinator, which is watched while peers connect;
-  /// -1: none.
+  /// The file descriptor of the connection to the coordinator. This connection is watched while
+  /// peers connect. -1: there is no connection to the coordinator.
   int coordinator = -1;
   int streams = 1;  ///< number of connections to each peer
   std::shared_ptr<const TlsContext> tls{};

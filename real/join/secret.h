@@ -18,8 +18,8 @@ class RunSecret {
 
   /// Returns the key of the handshakes of `run`. Someone who has recorded a handshake can test
   /// guesses of the secret, so the key of a secret that might be guessed is computed by scrypt()
-  /// with the run as salt. If the secret is random (is_random()) or empty (a run without a secret),
-  /// the key is the secret itself.
+  /// with the run as salt, which makes each guess expensive. If the secret is random (is_random())
+  /// or empty (a run without a secret), the key is the secret itself.
   [[nodiscard]] std::string key(const RunId& run) const;
   [[nodiscard]] const std::string& text() const;
 

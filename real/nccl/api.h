@@ -72,8 +72,8 @@ struct TuttiNcclApi {
                            TuttiNcclCommunicator** communicator);
   /// Returns 0, kTuttiNcclInProgress, or an asynchronous error, for example if a peer is gone.
   int (*state)(TuttiNcclCommunicator* communicator);
-  /// Begins to end the communicator, in agreement with the other ranks. When state() returns 0, all
-  /// operations of the communicator are done, and the caller has to call discard().
+  /// Begins to end the communicator. All ranks have to call this function. When state() returns 0,
+  /// all operations of the communicator are done, and the caller has to call discard().
   int (*finalize)(TuttiNcclCommunicator* communicator);
   int (*discard)(TuttiNcclCommunicator* communicator);
   /// Ends the communicator without waiting for its peers, and ends kernels that wait for peers.

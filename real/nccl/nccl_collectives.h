@@ -48,7 +48,7 @@ struct NcclOptions {
 /// Communicators are non-blocking, and poll() checks their state, so no call blocks inside NCCL.
 class NcclCollectives : public Collectives, private InterpreterListener {
  public:
-  /// Loads the NCCL module and returns its function table. ERRORS (kRequest): as load_api().
+  /// Loads the NCCL module and returns its function table. ERRORS (kRequest): those of load_api().
   static core::Expected<const TuttiNcclApi*> load();
   /// Creates the identifier of a communicator of several processes. ERRORS (kRun): an NCCL error.
   static core::Expected<std::string> make_id(const TuttiNcclApi& api);

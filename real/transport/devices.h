@@ -52,8 +52,8 @@ class WorkListener {
   virtual void computed(core::Rank, Transport::Clock::time_point, Transport::Clock::time_point) {}
 };
 
-/// The devices of this process's ranks, which hold the ranks' buffers and compute on them. Memory
-/// that the host cannot access is read and written only through Work.
+/// The devices of this process's ranks. The devices hold the ranks' buffers, and compute on these
+/// buffers. Memory that the host cannot access is read and written only through Work.
 class Devices {
  public:
   using Clock = Transport::Clock;

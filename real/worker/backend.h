@@ -43,7 +43,7 @@ struct BackendOptions {
 /// Creates the devices of one worker's replicas, and of the worker's host if the algorithm uses the
 /// host. The replicas of all workers on a machine are assigned to the machine's GPUs in order. If
 /// there are more replicas than GPUs, the assignment starts again at GPU 0, and several ranks share
-/// a GPU. ERRORS: as check_backend(); a GPU cannot be used (kRun).
+/// a GPU. ERRORS: those of check_backend(); a GPU cannot be used (kRun).
 core::Expected<std::unique_ptr<Devices>> make_devices(const BackendOptions& options,
                                                       const core::Scenario& scenario);
 

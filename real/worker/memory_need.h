@@ -15,8 +15,8 @@ namespace tutti::real {
 /// The bound excludes memory that depends on timing, such as the memory for messages that arrive
 /// early, and the kernel's memory for sockets (docs/running.md has measurements).
 struct MemoryNeed {
-  /// The bytes of gradients and variables of all steps that have buffers, and of partial results of
-  /// schedules.
+  /// The size of the gradients and variables of all steps that have buffers, plus the size of the
+  /// partial results of schedules.
   core::Bytes buffers;
   core::Bytes copies;     ///< host copies of GPU memory, to fill and to compare buffers
   core::Bytes transport;  ///< buffers of connections, and rings in shared memory

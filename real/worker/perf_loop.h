@@ -46,7 +46,7 @@ class PerfLoop : private InterpreterListener {
   /// Runs the benchmark, and returns its record as one training step with one pack. The pack, and
   /// the span of each rank, begin with the first timed iteration and end with the last timed
   /// iteration. `idle` is called regularly; if it returns false, the benchmark is cancelled.
-  /// ERRORS: as WorkerRun::run(); a wrong element.
+  /// ERRORS: those of WorkerRun::run(); an element of a result is wrong.
   core::Expected<WorkerStep> run(const std::function<bool()>& idle);
   core::Expected<void> flush();
   core::Expected<void> serve(Transport::Clock::time_point until) { return transport_.poll(until); }

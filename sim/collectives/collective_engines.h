@@ -72,8 +72,7 @@ class CollectiveEngines {
     return visited ? rounds_.look(now) : core::Time();
   }
 
-  /// Returns the work done so far by all engines, in schedule steps or pieces, as in work_of()
-  /// below.
+  /// Returns the work that all engines have done so far, in the unit of work_of() below.
   [[nodiscard]] std::int64_t work_done() const;
   /// Returns the number of schedule steps that have been executed, over all lanes.
   [[nodiscard]] std::int64_t steps_executed() const { return interpreter_.steps_executed(); }

@@ -68,7 +68,7 @@ class StagedCollectives final : public CollectiveEngine {
   struct Stage {
     std::uint64_t serial = 0;  ///< for NCCL parts: serial number, which determines the order of
                                ///< simultaneous events
-    /// For NCCL parts: the number of replicas of each worker that have not arrived.
+    /// For NCCL parts: for each worker, the number of its replicas that have not arrived.
     std::vector<core::Rank> waits_for;
     std::int64_t instance =
         -1;  ///< for parts between workers: instance number; -1 if no rank has arrived

@@ -125,10 +125,10 @@ class TimedCollectives final : public CollectiveEngine {
   Network& network_;
   Devices& devices_;
   EventQueue& events_;
-  /// The links that the data of a collective uses. The key consists of the address of a schedule,
-  /// which many collectives share, and the number of the group or worker. For a collective inside a
-  /// worker, the schedule is Collective::nccl_ways, whose routes determine the links. A new
-  /// schedule may have the same address as a deleted schedule, so `of` is checked.
+  /// The links that the data of a collective uses. The key consists of the address of a schedule
+  /// (many collectives share one schedule) and the number of the group or worker. For a collective
+  /// inside a worker, the schedule is Collective::nccl_ways, whose routes determine the links. A
+  /// new schedule may have the same address as a deleted schedule, so `of` is checked.
   std::map<std::pair<const core::Schedule*, std::int64_t>, KnownLinks> links_;
   /// The links of the last collective. Consecutive collectives often use the same links.
   std::shared_ptr<const core::NcclLinks> last_links_;

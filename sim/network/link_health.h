@@ -28,8 +28,8 @@ class LinkBandwidth {
   /// Returns the phase with this number. Phase 0 begins at time 0. Returns null if an earlier phase
   /// lasts forever.
   const Phase* phase(std::size_t number);
-  /// Removes the phases that ended at `now` or earlier, which must not be requested again. Returns
-  /// the number of the first remaining phase.
+  /// Removes the phases that ended at `now` or earlier. These phases must not be requested again.
+  /// Returns the number of the first remaining phase.
   std::size_t forget_before(core::Time now);
   [[nodiscard]] bool has_bursts() const { return !bursts_.empty(); }
   /// Returns true if the link is down and no later change restores it.

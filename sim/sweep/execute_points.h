@@ -41,7 +41,7 @@ core::Expected<bool> execute_points(core::SweepStore& store, const core::Library
 
 /// Checks that the files that the sweep uses are unchanged. ERRORS (kRequest): a file has changed.
 core::Expected<void> check_files(core::SweepStore& store, const core::Library& library);
-/// Stores in the sweep the files that the evaluator has read since the last call. ERRORS: as for
+/// Stores in the sweep the files that the evaluator has read since the last call. ERRORS: those of
 /// execute_points().
 core::Expected<void> keep_files(core::SweepStore& store, Evaluator& evaluator);
 

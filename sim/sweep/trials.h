@@ -52,7 +52,7 @@ class Trials {
   /// time of the unchanged scenario; kNever if unknown. The evaluation of a point stops early if
   /// the point is much slower than `now` or than the best point so far. `progress` is called
   /// regularly, also during the evaluation of a point, with the number of points whose costs the
-  /// tuner knows. Returns false if `stop` has returned true. ERRORS: as for evaluate().
+  /// tuner knows. Returns false if `stop` has returned true. ERRORS: those of evaluate().
   core::Expected<bool> search(core::Tuner& tuner, core::Time now,
                               const std::function<void(std::int64_t evaluated)>& progress);
   /// Deletes the results of those of `points` whose evaluation stopped early, so that the next call

@@ -14,8 +14,8 @@
 namespace tutti::python {
 
 /// A timeline in memory, stored in columns. A run or a timeline file fills the recording, and
-/// callers read it as tables. In the tables, times are picoseconds since the start of the run, and
-/// sizes are bytes.
+/// callers read the recording as tables. In the tables, times are picoseconds since the start of
+/// the run, and sizes are bytes.
 class Recording final : public core::TimelineSink {
  public:
   void begin(const core::RunInfo& run) override { run_ = run; }

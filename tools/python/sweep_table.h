@@ -16,7 +16,7 @@ struct SweepTable {
   Table points;
 };
 
-/// Reads the file of a sweep. ERRORS: as SweepStore::open() and each().
+/// Reads the file of a sweep. ERRORS: those of SweepStore::open() and SweepStore::each().
 core::Expected<SweepTable> read_sweep(const std::string& path);
 
 }  // namespace tutti::python

@@ -19,7 +19,7 @@ struct PlanOptions {
   std::int32_t pack = 0;   ///< the pack for `schedule`
   std::optional<std::int32_t> exchange;  ///< the exchange for `schedule`, instead of a pack
   std::string graph;                     ///< the file to draw the task graph into; empty: none
-  /// True: simulate the step to get the times and the critical path for `graph`.
+  /// True: the step is simulated to get the times and the critical path for `graph`.
   bool simulate = true;
 };
 

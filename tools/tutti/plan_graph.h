@@ -17,7 +17,7 @@ core::Expected<void> check_graph(const std::string& path);
 /// fails, the critical path is the longest path through the graph, computed from the durations that
 /// are known without a run. If the path does not come from a run, the picture says how it was
 /// determined. Returns remarks on the picture, one per line.
-/// ERRORS: as write_file(). REQUIRES: check_graph() accepts `path`.
+/// ERRORS: those of write_file(). REQUIRES: check_graph() accepts `path`.
 core::Expected<std::string> write_graph(const core::Scenario& scenario, core::Executor* executor,
                                         const std::string& path);
 

@@ -29,7 +29,7 @@ struct ScenarioOptions {
   [[nodiscard]] std::vector<std::string> settings() const;
 };
 
-/// Parses the values of --set. ERRORS (requests): as parse_override().
+/// Parses the values of --set. ERRORS (kRequest): those of parse_override().
 core::Expected<std::vector<core::Override>> settings_of(const std::vector<std::string>& set);
 
 /// Returns the text of a scenario's file. ERRORS (kRequest): the file cannot be read; the file is a

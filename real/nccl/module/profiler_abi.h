@@ -22,7 +22,7 @@ inline constexpr int kNcclEventChannel = 1 << 6;
 /// the device. NCCL reports this state after the event's start and before the event's stop.
 inline constexpr int kNcclStateChannelStop = 22;
 
-/// The description of a collective, which NCCL passes to the profiler.
+/// The data that NCCL passes to the profiler to describe a collective.
 struct TuttiNcclCollectiveEvent {
   std::uint64_t number;
   const char* function;
@@ -37,7 +37,7 @@ struct TuttiNcclCollectiveEvent {
   const char* protocol;
 };
 
-/// The description of one channel of a collective, which NCCL passes to the profiler.
+/// The data that NCCL passes to the profiler to describe one channel of a collective.
 struct TuttiNcclChannelEvent {
   std::uint8_t channel;
   std::uint64_t device_ns;  ///< start by the device's global timer, in ns

@@ -28,7 +28,7 @@ struct Suggestions {
 /// Ranks possible measurements by the expected width of error bands after the measurement. The
 /// bands are the error bands of all collectives on the cluster's nodes, from 1 KiB to 1 GiB. The
 /// widths do not depend on measured times, because the variance of a Gaussian process depends only
-/// on the points of measurement. ERRORS: as nccl_subject().
+/// on the points of measurement. ERRORS: those of nccl_subject().
 core::Expected<Suggestions> suggestions(const core::nccl::Calibration& calibration,
                                         const CalibrateOptions& options,
                                         const core::nccl::Parameters& figures,

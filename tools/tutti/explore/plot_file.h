@@ -7,10 +7,10 @@
 
 namespace tutti::tools {
 
-/// Checks that a plot can be written to `path`, which ends in .svg or .png, or is "-" (an SVG to
-/// standard output) or "" (no plot). To be called before the plot is made. ERRORS (kRequest):
-/// `path` has another suffix; or the suffix is .png, and tutti-view, which draws PNGs, is not
-/// installed.
+/// Checks that a plot can be written to `path`. The path must end in .svg or .png, or be "-" (an
+/// SVG to standard output) or "" (no plot). To be called before the plot is made. ERRORS
+/// (kRequest): `path` has another suffix; or the suffix is .png, and tutti-view, which draws PNGs,
+/// is not installed.
 core::Expected<void> check_plot(const std::string& path);
 
 /// Writes the plot as SVG, or as PNG if `path` ends in .png. `inputs` are the command's input

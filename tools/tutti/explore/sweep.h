@@ -11,7 +11,8 @@
 namespace tutti::tools {
 
 struct SweepOptions {
-  /// The scenario, or the file of an existing sweep, for which only a report is printed.
+  /// The scenario to simulate at many points. Or the file of an existing sweep; the command then
+  /// only prints a report of this sweep.
   ScenarioOptions scenario;
   std::vector<std::string> over;  ///< fields and values, such as "strategy.shards=1,2,4"
   std::string points;             ///< a CSV file with a table of fields that vary together

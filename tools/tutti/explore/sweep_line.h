@@ -39,7 +39,7 @@ class TextLine {
   /// connection.
   bool read_some();
 
-  /// Returns the next text that has arrived, as real::FrameReader::next().
+  /// Returns the next text that has arrived, in the same way as real::FrameReader::next().
   auto next() { return reader_.next(); }
 
  private:

@@ -54,7 +54,7 @@ class OutputFile {
   std::unique_ptr<std::ostream> stream_;
 };
 
-/// Writes a complete file. ERRORS: as OutputFile.
+/// Writes a complete file. ERRORS: those of OutputFile::create() and OutputFile::keep().
 core::Expected<void> write_file(const std::string& path, const std::vector<std::string>& inputs,
                                 const std::function<void(std::ostream&)>& write);
 core::Expected<void> write_file(const std::string& path, const std::vector<std::string>& inputs,

@@ -63,7 +63,7 @@ class PerfTable {
   /// status if standard output has failed.
   virtual int add(const PerfRow& row, const std::vector<std::string>& notes) = 0;
   /// Ends the table. If some sizes have no row, `error` is the reason; otherwise, `error` is null.
-  /// Returns an exit status, like add().
+  /// The returned exit status is the same as for add().
   virtual int end(const core::Error* error) = 0;
 };
 
