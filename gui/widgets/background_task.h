@@ -24,7 +24,7 @@ namespace tutti::gui {
 template <class Result>
 class BackgroundTask {
  public:
-  /// Returns a result or an error. Returns early if the flag becomes true.
+  /// Returns a result or an error. Returns early if `stop` becomes true.
   using Compute = std::function<core::Expected<Result>(const std::atomic<bool>& stop)>;
   using Take = std::function<void(core::Expected<Result> result)>;
 

@@ -41,7 +41,7 @@ class SearchBar : public QToolBar {
   void searched();
   /// Emitted when the text that filters rows has changed.
   void filter_changed(const QString& text);
-  /// Emitted with the result, for the status bar.
+  /// Emitted with a text for the status bar that describes the result of a search.
   void status_message(const QString& text);
 
  private:

@@ -138,7 +138,7 @@ class MainWindow : public QMainWindow {
   void enable_panel_actions(bool enabled);
   void choose_file();
   void begin_to_open(const QString& path);
-  /// Handles a file that could not be opened.
+  /// Ends the opening of a file that has failed, and shows the reason `why`.
   void give_up(const QString& why);
   void open_scenario(const ScenarioBytes& file);
   void start_new();

@@ -16,9 +16,10 @@ namespace tutti::real {
 class TlsContext {
  public:
   /// Reads the value of the option --tls. "secret": both ends use a key that the handshake derives
-  /// from the run's secret. Any other value is the name of a folder with certificate.pem (the
-  /// process's certificate, and the chain up to the authority), key.pem (its private key), and
-  /// ca.pem (the authority, by which all certificates of the run are signed).
+  /// from the run's secret. Any other value is the name of a folder with three files:
+  /// certificate.pem (the process's certificate, and the chain up to the authority), key.pem (the
+  /// private key of this certificate), and ca.pem (the certificate of the authority that has signed
+  /// all certificates of the run).
   /// ERRORS (kRequest): a file cannot be read; other users can read the key; the key has a
   /// passphrase.
   static core::Expected<std::shared_ptr<const TlsContext>> open(const std::string& option);

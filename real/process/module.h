@@ -11,9 +11,9 @@ namespace tutti::real {
 std::string module_folder();
 
 /// Loads `lib<name>.so` from module_folder() and returns its symbol `entry`. The library stays
-/// loaded until the process ends, since GPU libraries do not support unloading. `what` is the
-/// user's request, with which error messages begin. `made_with` is the software that is needed to
-/// build the module, for error messages.
+/// loaded until the process ends, since GPU libraries do not support unloading. `what` describes
+/// the user's request; error messages begin with this text. `made_with` names the software that is
+/// needed to build the module; error messages contain this name.
 /// ERRORS (kRequest, about --backend): the file does not exist, cannot be loaded (for example,
 /// because a required library is missing), or has no symbol `entry`.
 core::Expected<void*> load_module(const std::string& name, const char* entry,

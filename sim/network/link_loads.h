@@ -51,7 +51,7 @@ class LinkLoads {
   [[nodiscard]] Occupied occupied(core::LinkId link) const {
     return totals_.occupied.empty() ? Occupied{} : totals_.occupied[link];
   }
-  /// Adds the loads that were recorded since `before`, multiplied by `times`.
+  /// Adds the loads that were recorded since the totals were `before`, multiplied by `times`.
   void add_again(const Totals& before, std::int64_t times);
 
   [[nodiscard]] core::Time bin_width() const { return width_; }

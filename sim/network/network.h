@@ -82,7 +82,7 @@ class Network {
   /// sharing.
   void watch(Ties& ties) { ties_ = &ties; }
 
-  /// Adds the loads that were recorded since `before` was taken, multiplied by `times`.
+  /// Adds the loads that were recorded since the totals were `before`, multiplied by `times`.
   void carry_again(const LinkLoads::Totals& before, std::int64_t times);
 
   /// Visits the time until which each resource is busy. If flows share links, or if a change of

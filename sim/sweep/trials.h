@@ -44,9 +44,9 @@ class Trials {
   /// Reads the results from the file, so that points with a result are not evaluated again.
   /// ERRORS: the file cannot be read; a file that scenarios name has changed.
   core::Expected<void> take_over(const core::Library& library);
-  /// Evaluates all points in `points` that have no result yet. Stops the evaluation of a point
-  /// early if its training steps take longer than `max_step_time`. Returns false if `stop` has
-  /// returned true. ERRORS: the disk is full.
+  /// Evaluates those of `points` that have no result yet. Stops the evaluation of a point early if
+  /// its training steps take longer than `max_step_time`. Returns false if `stop` has returned
+  /// true. ERRORS: the disk is full.
   core::Expected<bool> evaluate(const std::vector<std::int64_t>& points, core::Time max_step_time);
   /// Evaluates the points that the tuner requests, until it requests no more. `now` is the step
   /// time of the unchanged scenario; kNever if unknown. The evaluation of a point stops early if

@@ -10,9 +10,9 @@ namespace tutti::python {
 
 struct SweepTable {
   std::vector<std::string> fields;  ///< names of the fields that vary
-  /// A table with one row per completed point. The columns are `point`, one per field (numeric if
-  /// all values are numbers), `status`, `message`, the times in microseconds (NaN if the point has
-  /// no times), `packs` and `seed`.
+  /// A table with one row per completed point. The columns are `point`, one column for each field
+  /// (numeric if all values are numbers), `status`, `message`, the times in microseconds (NaN if
+  /// the point has no times), `packs` and `seed`.
   Table points;
 };
 

@@ -14,7 +14,7 @@ namespace tutti::tools {
 struct CompareOptions {
   std::vector<std::string>
       files;  ///< files to compare: two timelines, or the measurements for `promise`
-  /// The report of `tutti tune` that is compared with the measurements; empty: none.
+  /// A report of `tutti tune`, whose predictions are compared with the measurements; empty: none.
   std::string promise;
   /// The command fails if the step times differ by more than this percentage of the first file's
   /// step time; nullopt: any difference is accepted.

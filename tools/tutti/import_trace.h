@@ -73,8 +73,8 @@ std::string counts_text(const core::RecordCounts& counts);
 /// Adds the numbers of used and unused records, by kind, to a report.
 void add_counts(const core::RecordCounts& counts, core::Report& to);
 
-/// `tutti import TRACE…`: reads traces and logs of a run by profilers, frameworks and NCCL, prints
-/// a summary of their content, and writes a timeline, a scenario or measurements.
+/// `tutti import TRACE…`: reads traces and logs that profilers, frameworks or NCCL have recorded of
+/// a run, prints a summary of their content, and writes a timeline, a scenario or measurements.
 int import_trace(const ImportTraceOptions& options, const Environment& environment);
 
 }  // namespace tutti::tools

@@ -19,8 +19,8 @@ struct InitOptions {
   /// The kind of network link; empty: unspecified, and the user has to edit the latency in the
   /// file.
   std::string link;
-  /// Empty: nccl if the machine has GPUs, and ring otherwise. Unused if there are parameter
-  /// servers.
+  /// The algorithm; empty: nccl if the machine has GPUs, and ring otherwise. Unused if there are
+  /// parameter servers.
   std::string algorithm;
   /// The number of parameter servers; 0: no servers, gradients are reduced by `algorithm`.
   std::int64_t servers = 0;
