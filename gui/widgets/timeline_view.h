@@ -165,7 +165,8 @@ class TimelineView : public QWidget {
   [[nodiscard]] Scene scene() const;
   [[nodiscard]] core::Time time_under(double x) const;
   [[nodiscard]] std::optional<SpanId> span_under(const QPoint& point) const;
-  /// Returns the deviation that is drawn at a point of the widget; null if there is none.
+  /// Returns the difference between the two timelines that is drawn at a point of the widget; null
+  /// if no difference is drawn there.
   [[nodiscard]] const Difference* error_under(const QPoint& point) const;
   [[nodiscard]] std::size_t line_under(const QPoint& point) const;
   void zoom(double factor, core::Time at);

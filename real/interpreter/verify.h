@@ -48,12 +48,13 @@ struct WrongElement {
 };
 
 /// Compares every element of the output in `buffers[i]`, the buffer of rank `ranks[i]`, with the
-/// values that the contract requires. If the collective is out of place, also checks that inputs
-/// have their original values. Returns the first wrong element; nullopt if all elements are right.
-/// The following elements must be equal to their expected values: integers (which wrap around),
-/// minima, maxima, elements that are not reduced, and float16 and bfloat16 without a factor. All
-/// other floats may differ by (contributors + 1) rounding errors of their type, relative to the
-/// result. This tolerance is sufficient for every order of operations if nothing cancels.
+/// values that the contract requires. If the collective is out of place, also checks that the
+/// inputs still have their original values. Returns the first wrong element; nullopt if all
+/// elements are right. The following elements must be equal to their expected values: integers
+/// (which wrap around), minima, maxima, elements that are not reduced, and float16 and bfloat16
+/// without a factor. All other floats may differ by (contributors + 1) rounding errors of their
+/// type, relative to the result. This tolerance is sufficient for every order of operations if
+/// nothing cancels.
 /// SOURCE: Higham, "Accuracy and Stability of Numerical Algorithms", sections 3.1 and 4.2.
 std::optional<WrongElement> find_wrong_element(const Reduced& reduced,
                                                const core::Contract& contract,

@@ -133,8 +133,8 @@ class NcclCollectives : public Collectives, private InterpreterListener {
   std::deque<Pack*> queued_;  ///< packs that are ready to be issued to NCCL
   Pack* issuing_ = nullptr;   ///< the pack that NCCL is enqueueing on the streams
   std::map<Ticket, std::pair<Pack*, core::Rank>> tickets_;
-  /// The last ticket that this object has used. Its tickets are larger than 2^63, so they differ
-  /// from those of the interpreter, which count from 1.
+  /// The last ticket that this object has used. The tickets of this object are larger than 2^63, so
+  /// they differ from the interpreter's tickets, which count from 1.
   Ticket next_ticket_ = Ticket{1} << 63;
   Clock::time_point looked_{};
   std::int64_t moved_ =

@@ -38,12 +38,12 @@ struct SetupDeadline {
 ///
 /// Waking a sleeping thread on an idle core takes about 30 µs, and a call of `look` takes almost no
 /// time, so spinning is faster than sleeping. Another process for which this thread waits may be
-/// ready to run, so this thread yields the core between calls. If `look` returns false after other
-/// threads have used the core several times, the thread sleeps: on a core that is not idle, waking
-/// up is cheap. (On 2 cores, an all-reduce of 4 bytes over shared memory with 8 ranks takes 22 µs
-/// if a thread sleeps as soon as other threads have used its core once, and 10 µs if the thread
-/// sleeps only after they have used its core ten times.) REQUIRES: `look` takes less than 1 µs if
-/// it returns false.
+/// ready to run, so this thread yields the core between calls. If `look` still returns false after
+/// other threads have used the core several times, the thread sleeps, because waking up is cheap on
+/// a core that is not idle. (On 2 cores, an all-reduce of 4 bytes over shared memory with 8 ranks
+/// takes 22 µs if a thread sleeps as soon as other threads have used its core once, and 10 µs if
+/// the thread sleeps only after they have used its core ten times.) REQUIRES: `look` takes less
+/// than 1 µs if it returns false.
 template <class Look>
 bool poll_until(Transport::Clock::time_point until, Look look) {
   /// If a yield and a call of `look` together take longer than this time, another thread has used

@@ -76,7 +76,7 @@ class LinkHealth {
   /// Returns the time at which the last byte of a message of `bytes` enters `link` if its first
   /// byte enters at `head`. The message is limited only by the link and by its own maximum rate
   /// `rate`. Returns kNever if the link goes down before this time and stays down. REQUIRES:
-  /// changes(link); if there are bursts, calls are in ascending order of `head`.
+  /// changes(link) is true; if there are bursts, calls are in ascending order of `head`.
   [[nodiscard]] core::Time tail(core::LinkId link, core::Bytes bytes, core::Bandwidth rate,
                                 core::Time head);
 

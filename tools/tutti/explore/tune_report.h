@@ -35,8 +35,8 @@ struct Sensitivity {
   core::Time now, best;
 };
 
-/// A snippet for the user's training script, and the outcome that is predicted with it. The
-/// prediction uses the packing that the snippet's framework would produce.
+/// A snippet for the user's training script, and the predicted outcome of a run with this snippet.
+/// The prediction uses the packing that the snippet's framework would produce.
 struct PromisedSnippet {
   core::Snippet snippet;
   core::Outcome outcome;

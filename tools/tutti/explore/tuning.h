@@ -116,8 +116,8 @@ class Tuning {
                                                     const std::vector<std::int64_t>& order,
                                                     std::int64_t at);
   /// Evaluates some values on each side of the best value, along every ordered axis. If a value
-  /// turns out to be better than the best value, repeats this around the better value. Returns
-  /// false if interrupted.
+  /// turns out to be better than the best value, repeats the evaluation around the better value.
+  /// Returns false if interrupted.
   core::Expected<bool> add_curves();
   core::Expected<bool> add_curve(std::size_t axis, const std::vector<std::int64_t>& order);
   /// Evaluates the current setting and the best setting on clusters with better and worse links.

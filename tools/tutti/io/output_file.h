@@ -66,7 +66,7 @@ struct NamedOutput {
   const std::string& path;
   bool or_stdout = false;  ///< true: "-" is standard output
 };
-/// Refuses the path "-", because this output cannot be written to standard output.
+/// Returns an error if `path` is "-". For outputs that cannot be written to standard output.
 core::Expected<void> check_not_stdout(const std::string& path);
 /// Checks that no two outputs are the same file. Devices may be shared. ERRORS (kConflict, about
 /// the later option): two outputs are the same file.

@@ -31,9 +31,9 @@ struct Completions {
 Completions complete(const CLI::App& app, const std::vector<std::string>& words,
                      const core::Library& library);
 
-/// Returns completions in the format that the scripts from completion_script() read. The first line
-/// is "files N ENDING…", "folders N" or "words", where N is `before_file`. One line for each
-/// candidate follows, with its help text after a tab.
+/// Returns the completions in the format that the shell scripts of completion_script() read. The
+/// first line is "files N ENDING…", "folders N" or "words", where N is `before_file`. One line for
+/// each candidate follows, with its help text after a tab.
 std::string to_text(const Completions& completions);
 
 /// Returns the script that adds the program's completion to a shell. REQUIRES: `shell` is "bash",
