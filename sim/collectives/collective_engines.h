@@ -76,7 +76,7 @@ class CollectiveEngines {
   [[nodiscard]] std::int64_t work_done() const;
   /// Returns the number of schedule steps that have been executed, over all lanes.
   [[nodiscard]] std::int64_t steps_executed() const { return interpreter_.steps_executed(); }
-  /// Returns notes for the report that explain how the run's times were computed.
+  /// Returns notes for the report. The notes explain how the run's times were computed.
   [[nodiscard]] std::vector<std::string> notes() const;
 
  private:

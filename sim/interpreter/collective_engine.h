@@ -80,8 +80,8 @@ class CollectiveEngine {
   /// Returns the work that this engine has done so far, in the unit of sim::work_of()
   /// (sim/collectives/collective_engines.h).
   [[nodiscard]] virtual std::int64_t work_done() const = 0;
-  /// Returns true if class Rounds, which compares states to detect repeated rounds, visits all
-  /// state of this engine on which future events depend.
+  /// Returns true if class Rounds visits all state of this engine on which future events depend.
+  /// (Rounds compares states to detect repeated rounds.)
   [[nodiscard]] virtual bool state_is_visited() const = 0;
 
  protected:

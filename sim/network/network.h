@@ -110,7 +110,8 @@ class Network {
   core::Time send(std::int32_t path, core::Bytes bytes, core::Time now, std::uint64_t order,
                   Address receiver, const CausalChain* causal_chain, EventQueue& events);
 
-  /// The occupation of a link for some time by something other than a message.
+  /// The occupation of a link for some time by something other than a message, such as an NCCL
+  /// collective.
   using Occupation = core::LinkUse;
   /// Announces an occupation. Must be called before the first message is sent.
   void expect(const Occupation& occupation);

@@ -17,10 +17,10 @@ namespace tutti::nccl_spread {
 /// correlation makes the bands wider.
 inline constexpr double kAcrossNodes = 0.1;
 
-/// Returns the scales with which the Gaussian process best predicts tables of a system from other
-/// tables of the same system. The scales minimise the mean negative log-likelihood of the
-/// measurements under Student's t distribution with 5 degrees of freedom, with a weak
-/// regularization towards the start values. Scale::kAcross is not learned; its value is
+/// Returns the scales (core::nccl::Scale) with which the Gaussian process best predicts tables of a
+/// system from other tables of the same system. The scales minimise the mean negative
+/// log-likelihood of the measurements under Student's t distribution with 5 degrees of freedom,
+/// with a weak regularization towards the start values. Scale::kAcross is not learned; its value is
 /// kAcrossNodes.
 core::nccl::Spread learn(const std::vector<System>& systems);
 

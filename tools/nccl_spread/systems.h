@@ -48,7 +48,7 @@ std::vector<Case> other_collectives(const std::vector<System>& systems);
 /// Returns one case per system. In each case, all tables with one and two nodes are given, and the
 /// tables with four and more nodes are predicted.
 std::vector<Case> more_nodes(const std::vector<System>& systems);
-/// Returns one case per system. In each case, all tables inside a node are given, and the tables of
+/// Returns one case per system. In each case, all tables of one node are given, and the tables of
 /// several nodes are predicted.
 std::vector<Case> between_nodes(const std::vector<System>& systems);
 

@@ -8,8 +8,8 @@ namespace tutti::real {
 /// Implements TuttiNcclApi::take_channels(). Thread-safe.
 int take_channels(TuttiNcclChannel* to, int most);
 
-/// Returns the name that is given to NCCL for the communicator with this number. NCCL's profiler
-/// reports the name, from which take_channels() gets the number. The returned text is never freed.
+/// Returns the name by which NCCL's profiler reports the communicator with this number. The
+/// function take_channels() derives the number from this name. The returned text is never freed.
 const char* profiled_name(int communicator);
 
 }  // namespace tutti::real

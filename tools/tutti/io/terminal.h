@@ -39,9 +39,9 @@ std::optional<int> line_width();
 std::size_t text_width(std::string_view text);
 /// Returns the text in at most `width` characters; the middle is replaced by "…" if necessary.
 std::string elided_middle(const std::string& text, std::size_t width);
-/// Breaks lines that are longer than `width` at spaces, or else after a '|'. The continuation lines
-/// of a broken line are indented, and begin with '#' if the broken line does. Lines with several
-/// columns, which are rows of tables, are not broken.
+/// Breaks lines that are longer than `width`, at a space or, if there is no space, after a '|'. The
+/// continuation lines of a broken line are indented, and begin with '#' if the broken line does.
+/// Lines with several columns, which are rows of tables, are not broken.
 std::string wrapped(const std::string& text, std::size_t width);
 
 /// Writes a report to standard output, wrapped to the width of the lines, with coloured notes.

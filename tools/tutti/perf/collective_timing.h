@@ -9,7 +9,7 @@
 
 namespace tutti::tools {
 
-/// Keeps only the duration of a run's collective, and the notes.
+/// A sink that keeps only the duration of a run's collective, and the notes of the run.
 class CollectiveTiming : public core::NullSink {
  public:
   void pack(const core::PackRecord& pack) override { whole_ = pack.end - pack.first_start; }
