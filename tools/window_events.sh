@@ -16,6 +16,6 @@ cmake --preset "$preset" -DBUILD_TESTING=ON >/dev/null
 cmake --build --preset "$preset" --target window_tests tutti
 log=$(mktemp)
 echo "events: $log"
-TUTTI_TEST_PLATFORM=xcb TUTTI_EVENTS=${TUTTI_EVENTS:-10000} TUTTI_EVENTS_LOG=$log \
+LSAN_OPTIONS=suppressions=$PWD/tests/gui/dbus.lsan TUTTI_TEST_PLATFORM=xcb TUTTI_EVENTS=${TUTTI_EVENTS:-10000} TUTTI_EVENTS_LOG=$log \
     xvfb-run -a -s "-screen 0 1920x1080x24" \
     "build/$preset/tests/window_tests" --gtest_filter='RandomEvents.*'

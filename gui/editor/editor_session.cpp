@@ -213,7 +213,7 @@ void EditorSession::show_result(const ScenarioRun::Result& result) {
 }
 
 void EditorSession::add_actions(Actions& actions) {
-  const QString group = tr("S&cenario");
+  const QString group = tr("Sc&enario");
   actions.add(group, "run", tr("R&un"), QStringLiteral("F5"), [this] { run(); });
   actions.add(group, "stop", tr("St&op the run (or Esc)"), QStringLiteral("Shift+F5"),
               [this] { stop(); });

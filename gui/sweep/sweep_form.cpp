@@ -93,7 +93,7 @@ SweepForm::SweepForm(QWidget* parent)
   layout->addWidget(title_);
   list_->setSpacing(2);
   layout->addLayout(list_);
-  auto* const more = new QPushButton(tr("&Another field"));
+  auto* const more = new QPushButton(tr("Another fiel&d"));
   more->setObjectName(QStringLiteral("another field"));
   connect(more, &QPushButton::clicked, this, [this] {
     add_row({}, {});

@@ -71,7 +71,7 @@ void NumbersPanel::set_seen(bool seen) {
 
 void NumbersPanel::add_actions(Actions& actions) {
   actions.add_switch(
-      tr("&Rows"), "numbers-by-device", tr("Num&bers per device"), QStringLiteral("Ctrl+B"),
+      tr("R&ows"), "numbers-by-device", tr("Num&bers per device"), QStringLiteral("Ctrl+B"),
       [this] {
         by_device_ = !by_device_;
         update_numbers();

@@ -77,7 +77,7 @@ void SearchBar::add_actions(Actions& actions) {
               [this] { find(true); });
   actions.add(select, "find-previous", tr("Find the previous"), QStringLiteral("Shift+F3"),
               [this] { find(false); });
-  actions.add(tr("&Rows"), "filter", tr("&Only rows with …"), QStringLiteral("Ctrl+L"), [this] {
+  actions.add(tr("R&ows"), "filter", tr("&Only rows with …"), QStringLiteral("Ctrl+L"), [this] {
     if (view_.trace()) show();
     filter_->setFocus();
   });

@@ -16,7 +16,7 @@ QString text_of_action(const char* text) { return QCoreApplication::translate("T
 
 void add_timeline_actions(Actions& actions, TimelineView& view) {
   const QString move = text_of_action("&View"), select = text_of_action("&Select"),
-                rows = text_of_action("&Rows");
+                rows = text_of_action("R&ows");
   TimelineView* const v = &view;
   actions.add(move, "zoom-in", text_of_action("Zoom &in"), QStringLiteral("W; +"),
               [v] { v->zoom_in(); });

@@ -31,8 +31,8 @@ void MainWindow::make_actions() {
   actions_.add(file, "open", tr("&Open…"), QStringLiteral("Ctrl+O"), [this] { choose_file(); });
   actions_.add(file, "new", tr("&New scenario"), QStringLiteral("Ctrl+N"), [this] { start_new(); });
   comparison_->add_actions(actions_);
-  actions_.begin_section(tr("&Compare"));
-  actions_.add(tr("&Compare"), "compare-last-run", tr("Compare &with the previous run"),
+  actions_.begin_section(tr("Co&mpare"));
+  actions_.add(tr("Co&mpare"), "compare-last-run", tr("Compare &with the previous run"),
                QStringLiteral("R"), [this] { compare_with_last_run(); });
   actions_.add(file, "recover", tr("&Recover unsaved changes…"), QStringLiteral("Ctrl+Alt+R"),
                [this] { offer_recovery(true); });
@@ -70,7 +70,7 @@ void MainWindow::make_actions() {
     if (example.number > 9) break;
     const QByteArray id = "example-" + QByteArray::number(example.number);
     actions_.add(
-        tr("E&xamples"), id.constData(),
+        tr("Ex&amples"), id.constData(),
         tr("Run example &%1: %2").arg(example.number).arg(QString::fromStdString(example.title)),
         QStringLiteral("Ctrl+%1").arg(example.number),
         [this, path = QString::fromStdString(example.path)] { open_and_run(path); });
@@ -148,9 +148,9 @@ void MainWindow::show_menu(const QPoint& global) {
 
 void MainWindow::make_menus() {
   // The menus, in the order in which users expect them. A submenu follows its menu.
-  const QStringList order{tr("&File"),     tr("S&cenario"), tr("&View"), tr("&Select"),
-                          tr("&Rows"),     tr("&Compare"),  tr("&Play"), tr("S&weep"),
-                          tr("E&xamples"), tr("&Help")};
+  const QStringList order{tr("&File"),     tr("Sc&enario"), tr("&View"), tr("&Select"),
+                          tr("R&ows"),     tr("Co&mpare"),  tr("&Play"), tr("S&weep"),
+                          tr("Ex&amples"), tr("&Help")};
   actions_.sort_groups(order);
   std::map<QString, QMenu*> menus;
   for (const Actions::Group& group : actions_.groups()) {

@@ -4,9 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <QProcess>
 #include <QPushButton>
 #include <QSettings>
+#include <csignal>
 #include <filesystem>
 
 #include "gui/widgets/last_session.h"
@@ -119,20 +119,16 @@ TEST_F(Session, AClosedWindowThatShowsNoFilesAnyMoreWasNotInterrupted) {
 
 TEST_F(Session, TheFilesOfAKilledWindowAreOfferedOnce) {
   const std::string path = folder_.write("small.tutti", small_timeline());
-  QProcess other;
-  QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
-  environment.insert(QStringLiteral("XDG_CONFIG_HOME"), QString::fromStdString(folder_.path()));
-  other.setProcessEnvironment(environment);
-  other.start(QString::fromStdString(test::tutti_program() + "-view"),
-              {QString::fromStdString(path), QStringLiteral("--from-us"), QStringLiteral("20000"),
-               QStringLiteral("--to-us"), QStringLiteral("60000")});
+  test::Process other = test::Process::of(
+      {test::tutti_program() + "-view", path, "--from-us", "20000", "--to-us", "60000"},
+      {{{"XDG_CONFIG_HOME", folder_.path()}}});
   const QString settings = QString::fromStdString(folder_.file("tutti/tutti-view.conf"));
   ASSERT_TRUE(until([&] {
     const QSettings stored(settings, QSettings::IniFormat);
     return stored.value(QStringLiteral("session/from")).toLongLong() == (kMs * 20).count();
-  })) << other.readAllStandardError().toStdString();
-  other.kill();  // SIGKILL: the window cannot do anything
-  ASSERT_TRUE(other.waitForFinished(60'000));
+  })) << other.err();
+  other.signal(SIGKILL);  // the window cannot do anything
+  other.wait();
   {
     const QSettings stored(settings, QSettings::IniFormat);
     QSettings own;

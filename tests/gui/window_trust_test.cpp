@@ -208,7 +208,7 @@ TEST_F(Window, MenusHaveSectionsAndCheckMarks) {
     for (const QAction* const action : menu->actions())
       separators[menu->title().toStdString()] += action->isSeparator();
   }
-  for (const char* const menu : {"&File", "&View", "&Select", "&Rows", "&Help"})
+  for (const char* const menu : {"&File", "&View", "&Select", "R&ows", "&Help"})
     EXPECT_GT(separators[menu], 0) << menu;
   QAction* const path = window_.actions_of().find(QStringLiteral("path"));
   EXPECT_FALSE(path->isChecked());
@@ -224,6 +224,24 @@ TEST_F(Window, MenusHaveSectionsAndCheckMarks) {
   ASSERT_TRUE(about);
   EXPECT_THAT(about->text().toStdString(), HasSubstr("Tutti"));
   about->close();
+}
+
+TEST_F(Window, AltWithALetterHasOneMeaning) {
+  std::map<QString, std::string> keys;
+  const auto add = [&](const QString& key, const QString& what) {
+    if (key.size() != 5 || !key.startsWith(QLatin1String("Alt+"))) return;
+    const auto [other, is_new] = keys.try_emplace(key, what.toStdString());
+    EXPECT_TRUE(is_new) << key.toStdString() << " is of " << other->second << " and "
+                        << what.toStdString();
+  };
+  for (const QAction* const menu : window_.menuBar()->actions())
+    add(QKeySequence::mnemonic(menu->text()).toString(), menu->text());
+  for (const Actions::Group& group : window_.actions_of().groups()) {
+    for (const QAction* const action : group.actions) {
+      for (const QKeySequence& key : action->shortcuts()) add(key.toString(), action->text());
+    }
+  }
+  EXPECT_GE(keys.size(), 12u);
 }
 
 TEST_F(Window, AnExportProposesANameBesideTheTimeline) {
