@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "core/base/check.h"
+
 namespace tutti::core {
 namespace {
 
@@ -15,9 +17,9 @@ struct Ratio {
   int cards;  ///< cards for `gpus` GPUs
   int gpus;
 };
-/// The ratios, indexed by enumerator.
+/// The ratios, indexed by enumerator. kAsDeclared has no ratio.
 constexpr std::array<Ratio, 6> kRatios{
-    {{"", 0, 1}, {"1/4", 1, 4}, {"1/2", 1, 2}, {"1", 1, 1}, {"2", 2, 1}, {"4", 4, 1}}};
+    {{"", 0, 0}, {"1/4", 1, 4}, {"1/2", 1, 2}, {"1", 1, 1}, {"2", 2, 1}, {"4", 4, 1}}};
 
 /// Replaces all network cards of a machine.
 class Replacing {
@@ -87,6 +89,8 @@ std::string cards_per_gpu_names() {
 
 Expected<std::shared_ptr<const Machine>> with_cards(const Machine& machine, CardsPerGpu cards,
                                                     std::optional<Bandwidth> of_card) {
+  TUTTI_CHECK(cards != CardsPerGpu::kAsDeclared, "machine {}: no number of cards was given",
+              machine.name());
   const auto wrong = [&](ProblemCode code, const std::string& why) {
     return tl::make_unexpected(Error::request(
         {code, "cards_per_gpu"}, fmt::format("machine \"{}\": {}", machine.name(), why)));

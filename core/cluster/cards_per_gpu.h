@@ -32,6 +32,7 @@ std::string cards_per_gpu_names();
 /// the same links, transport and number of NIC devices (Part::nic_devices). If several GPUs share a
 /// new card, the first of these GPUs determines which old card is copied. `of_card` is the rate of
 /// a new card; nullopt: the rate of the old card that was copied.
+/// REQUIRES: `cards` is not kAsDeclared.
 /// ERRORS: the machine has no GPU; a GPU has no route to a network card, so there is no card to
 /// copy; the number of GPUs is not divisible by the number of GPUs that share a card.
 Expected<std::shared_ptr<const Machine>> with_cards(const Machine& machine, CardsPerGpu cards,

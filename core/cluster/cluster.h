@@ -48,8 +48,8 @@ struct Network {
   /// The transport that the scenario's network or the network's link type specifies; kNone if
   /// neither specifies one.
   Transport transport = Transport::kNone;
-  /// The numbers of threads per connection, and of sockets per thread, that NCCL uses by default on
-  /// this network; nullopt: 1.
+  /// The numbers of threads per connection, and of sockets per thread, that NCCL uses by default
+  /// with the cards of this network; nullopt: NCCL does not recognise the cards (nccl_sockets.h).
   std::optional<int> nccl_socket_threads = {}, nccl_sockets_per_thread = {};
   HostTransportSettings host_settings = {};  ///< settings of `host` as written in the scenario
   /// The model of the host threads that move messages over the network. Set only if the transport

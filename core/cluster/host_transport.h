@@ -22,10 +22,6 @@
 
 namespace tutti::core {
 
-/// The largest number that Tutti accepts for the threads of a connection of NCCL, and for the
-/// sockets of a thread (NVIDIA/nccl src/transport/net_socket.cc).
-inline constexpr int kMaxNcclSockets = 64;
-
 /// The library that moves bytes between hosts. The values equal those of the enum
 /// `HostTransport.Library` in core/proto/scenario.proto.
 enum class HostLibrary : std::uint8_t {

@@ -1,6 +1,6 @@
 #include "core/cluster/network_link.h"
 
-#include "core/cluster/host_transport.h"
+#include "core/cluster/nccl_sockets.h"
 #include "core/proto/machine.pb.h"
 #include "core/text/bind.h"
 #include "core/text/document.h"
@@ -43,12 +43,12 @@ Expected<NetworkLink> read_network_link(const std::string& text, const std::stri
   link.switch_latency = time_from_us(number("switch_us", {0, kMaxLatencyUs}));
   if (const auto rate = fields.number(message, "connection_gb_per_s", what, {0, kMaxGbPerS, false}))
     link.connection = bandwidth_from_gb_per_s(std::max(*rate, kMinGbPerS));
-  const auto count = [&](const char* field) -> std::optional<int> {
+  const auto count = [&](const char* field, int max) -> std::optional<int> {
     if (!fields.has(message, field)) return std::nullopt;
-    return static_cast<int>(fields.integer(message, field, what, 1, kMaxNcclSockets).value_or(1));
+    return static_cast<int>(fields.integer(message, field, what, 1, max).value_or(1));
   };
-  link.nccl_socket_threads = count("nccl_socket_threads");
-  link.nccl_sockets_per_thread = count("nccl_sockets_per_thread");
+  link.nccl_socket_threads = count("nccl_socket_threads", kMaxNcclSocketThreads);
+  link.nccl_sockets_per_thread = count("nccl_sockets_per_thread", kMaxNcclSockets);
   if (!problems.empty()) return problems.take();
   return link;
 }

@@ -1,8 +1,9 @@
 // The editor's forms are generated from the .proto files of scenarios, so a new field needs no code
 // in the editor. This file converts the descriptors of .proto files to structs without types of
 // Protocol Buffers. Descriptors cannot store units and defaults. By convention, the name of a field
-// ends with its unit, and its comment states the default by "Default …" or "Required". Each message
-// is converted once. Fields point to messages, so messages are stored in a deque, whose elements
+// ends with its unit, and its comment states the default in a clause that begins with "Default" or
+// "Required". The default of an enum is its enumerator with the number 0. Each message is converted
+// once. Fields point to messages, so messages are stored in a deque, whose elements
 // never move. `open_` contains the messages whose conversion has begun but not ended. If the type
 // of a field is such a message, the message contains itself, which is an error, because its form
 // would be infinite.
@@ -11,6 +12,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <sstream>
 
@@ -66,27 +68,49 @@ std::string comment_of(const Descriptor& what) {
 
 bool is_one_of(char c, std::string_view these) { return these.find(c) != std::string_view::npos; }
 
-/// Returns the default that a field's comment states: "3" for "Default 3.", and "required" for "…
-/// Required.".
+/// Returns true if a clause can begin at position `at`: at the beginning, after a line break, or
+/// after the end of a sentence or clause and a space.
+bool begins_clause(std::string_view text, std::size_t at) {
+  if (at == 0 || text[at - 1] == '\n') return true;
+  return at > 1 && text[at - 1] == ' ' && is_one_of(text[at - 2], ".;)");
+}
+
+/// Returns the position of the end of the clause that contains position `at`: that of a line break,
+/// or, outside of parentheses, that of a semicolon or of a period at the end of a word.
+std::size_t end_of_clause(std::string_view text, std::size_t at) {
+  for (int depth = 0; at < text.size(); ++at) {
+    if (text[at] == '\n') break;
+    depth += text[at] == '(' ? 1 : text[at] == ')' ? -1 : 0;
+    if (depth > 0) continue;
+    if (text[at] == ';') break;
+    if (text[at] == '.' && (at + 1 == text.size() || is_one_of(text[at + 1], " \n"))) break;
+  }
+  return at;
+}
+
+/// Finds the first clause that begins with `word`, which begins with a small letter. The first
+/// letter may also be a capital. Returns the text after the word; nullopt: there is no such clause.
+std::optional<std::string> clause_after(const std::string& text, const std::string& word) {
+  for (auto at = text.find(word.substr(1)); at != std::string::npos;
+       at = text.find(word.substr(1), at + 1)) {
+    if (at == 0 || !begins_clause(text, at - 1)) continue;
+    if (static_cast<char>(text[at - 1] | ' ') != word.front()) continue;
+    const std::size_t from = at + word.size() - 1;
+    if (from < text.size() && !is_one_of(text[from], " :,;.\n")) continue;
+    return text.substr(from, end_of_clause(text, from) - from);
+  }
+  return std::nullopt;
+}
+
+/// Returns the default that a field's comment states: "3" for "Default 3." and for "default: 3",
+/// and "required unless …" for "Required unless ….".
 std::string otherwise(const std::string& help) {
-  const auto sentence = [&](const std::string& begin) -> std::string {
-    auto at = help.find(begin);
-    while (at != std::string::npos && at > 0 && !is_one_of(help[at - 1], " \n"))
-      at = help.find(begin, at + 1);
-    if (at == std::string::npos) return "";
-    std::size_t from = at + begin.size();
-    while (from < help.size() && is_one_of(help[from], ": ")) ++from;
-    std::size_t to = help.find_first_of(";\n", from);
-    for (std::size_t dot = help.find('.', from); dot < to; dot = help.find('.', dot + 1)) {
-      if (dot + 1 == help.size() || help[dot + 1] == ' ' || help[dot + 1] == '\n') {
-        to = dot;
-        break;
-      }
-    }
-    return help.substr(from, to == std::string::npos ? to : to - from);
-  };
-  if (const std::string words = sentence("Default"); !words.empty()) return words;
-  return help.find("Required") == std::string::npos ? "" : "required";
+  if (const auto words = clause_after(help, "default")) {
+    const std::size_t from = words->find_first_not_of(": ");
+    if (from != std::string::npos) return words->substr(from);
+  }
+  const auto condition = clause_after(help, "required");
+  return condition ? "required" + *condition : "";
 }
 
 bool stands_for_the_default(const std::string& choice) {
@@ -205,9 +229,9 @@ class SchemaReader {
       const std::string help = comment_of(value);
       const bool is_default = stands_for_the_default(value.name());
       if (!is_default) field.choices.push_back({value.name(), help});
-      if (!field.otherwise.empty()) continue;
-      if (is_default) field.otherwise = help.substr(0, help.find_last_not_of('.') + 1);
-      if (help.starts_with("Default")) field.otherwise = value.name();
+      // An enumerator with the number 0 is the value of a field that is not written.
+      if (!field.otherwise.empty() || value.number() != 0) continue;
+      field.otherwise = is_default ? help.substr(0, help.find_last_not_of('.') + 1) : value.name();
     }
   }
 

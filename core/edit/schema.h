@@ -31,8 +31,8 @@ struct FieldType {
   std::string other_name;  ///< name in camelCase, which may be used in JSON
   std::string full_name;   ///< full name: "tutti.proto.Run.steps"
   std::string help;        ///< comment in the schema
-  std::string otherwise;   ///< default value as the comment states it, such as "3" or "required";
-                           ///< may be empty
+  std::string otherwise;   ///< default value as the comment states it, such as "3", "required" or
+                           ///< "required with burst_ms"; may be empty
   std::string unit;        ///< unit from the end of the name: "µs", "GB/s"; may be empty
   std::string one_of;      ///< name of the oneof to which the field belongs; empty: none
   Kind kind = Kind::kText;

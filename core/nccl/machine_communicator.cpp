@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/cluster/host_transport.h"
+#include "core/cluster/nccl_sockets.h"
 #include "core/nccl/known_gpus.h"
 #include "core/nccl/search/search.h"
 #include "core/nccl/search/searched_communicator.h"
@@ -28,6 +29,17 @@ System over_sockets(System system) {
   return system;
 }
 
+/// Sets the threads and sockets of connections over TCP if NCCL's variables set them. Adds notes
+/// for the user to `notes`.
+void set_sockets(System& system, const Settings& settings, std::vector<std::string>& notes) {
+  if (system.transport != Transport::kTcp) return;
+  if (!settings.socket_threads && !settings.sockets_per_thread) return;
+  const NcclSockets sockets =
+      nccl_sockets({settings.socket_threads, settings.sockets_per_thread}, {}, notes);
+  system.sockets.threads = sockets.threads;
+  system.sockets.per_thread = sockets.per_thread;
+}
+
 }  // namespace
 
 Expected<OnMachines> on_machines(const Machine& machine, const System& system,
@@ -37,15 +49,14 @@ Expected<OnMachines> on_machines(const Machine& machine, const System& system,
   const auto refuse = [](const Error& why) { return tl::make_unexpected(why); };
   const bool sockets = settings.ib_disabled.value_or(false);
   System whole = sockets ? over_sockets(system) : system;
-  if (settings.socket_threads) whole.sockets.threads = static_cast<int>(*settings.socket_threads);
-  if (settings.sockets_per_thread)
-    whole.sockets.per_thread = static_cast<int>(*settings.sockets_per_thread);
+  std::vector<std::string> notes;
+  set_sockets(whole, settings, notes);
   // If NVLinks connect GPUs unevenly, rings depend on the links in the machine file, so use NCCL's
   // search instead of formulas.
   if (settings.of_the_search().empty() && whole.inside != Inside::kCubeMesh) {
     auto comm = uniform_communicator(whole, version, settings);
     if (!comm) return refuse(comm.error());
-    return OnMachines{whole, std::move(*comm), ""};
+    return OnMachines{whole, std::move(*comm), std::move(notes)};
   }
   auto topology = topology_of(machine, whole);
   if (!topology) return refuse(topology.error());
@@ -57,23 +68,25 @@ Expected<OnMachines> on_machines(const Machine& machine, const System& system,
   search->nvls = search->nvls && whole.switch_multicasts;
   const auto found = search_graphs(*topology, whole.nodes, *search);
   if (!found) return refuse(found.error());
-  std::string note;
   if (found->nodes_per_topology > 1 && whole.nodes == 1) {
     // If one machine has several nodes, these communicate over the same transport as nodes of
     // different machines.
+    notes.clear();
     auto two = system_of(machine, 2, whole.gpus, network, option);
-    if (!two && !network) note = two.error().problems().front().text + "; assumed here: infiniband";
+    if (!two && !network)
+      notes.push_back(two.error().problems().front().text + "; assumed here: infiniband");
     if (!two && !network)
       two =
           system_of(machine, 2, whole.gpus, std::string(to_string(Transport::kInfiniband)), option);
     if (!two) return refuse(two.error());
     whole = sockets ? over_sockets(*two) : *two;
     whole.nodes = 1;
+    set_sockets(whole, settings, notes);
   }
   auto comm = communicator_of(*topology, *found, whole.nodes, settings, version);
   if (!comm) return refuse(comm.error());
   OnMachines known{as_searched(whole, *topology, *found, *search), std::move(*comm),
-                   std::move(note)};
+                   std::move(notes)};
   // According to data sheets, network cards can access the memory of GPUs, so GPUDirect is assumed
   // unless the user sets a level.
   if (search->gdr_level && found->over_nodes) known.system.gpudirect = gpudirect(*found, *search);

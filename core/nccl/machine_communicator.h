@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/base/error.h"
 #include "core/cluster/machine.h"
@@ -15,7 +16,8 @@ namespace tutti::core::nccl {
 struct OnMachines {
   System system;
   Communicator communicator;
-  std::string note;  ///< note for the user on assumptions; empty if nothing was assumed
+  std::vector<std::string> notes;  ///< notes for the user on assumptions, and on values of
+                                   ///< variables that NCCL replaces
 };
 
 /// Returns NCCL's communicator on machines of this kind. In most cases, the graphs of the
@@ -26,7 +28,7 @@ struct OnMachines {
 ///
 /// If `settings` change the paths between GPUs and cards, NCCL may treat one machine as several
 /// nodes, which communicate only over the network. The returned communicator then has several nodes
-/// per machine. If `network` is unspecified, InfiniBand is assumed, and `note` states this
+/// per machine. If `network` is unspecified, InfiniBand is assumed, and a note states this
 /// assumption.
 /// REQUIRES: system = system_of(machine, …, network, option), except that the rate of its cards may
 /// have been changed.

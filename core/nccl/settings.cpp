@@ -247,9 +247,9 @@ class SettingsReader {
                          {"NCCL_NET_OVERHEAD", s.net_overhead_ns, 0},
                          {"NCCL_CROSS_NIC", s.cross_nic, 0},
                          {"NCCL_COLLNET_NODE_THRESHOLD", s.collnet_nodes, 0},
-                         {"NCCL_SOCKET_NTHREADS", s.socket_threads, 1},
+                         {"NCCL_SOCKET_NTHREADS", s.socket_threads, 0},
                          {"NCCL_SYM_CTAS", s.symmetric_blocks, 0},
-                         {"NCCL_NSOCKS_PERTHREAD", s.sockets_per_thread, 1}};
+                         {"NCCL_NSOCKS_PERTHREAD", s.sockets_per_thread, 0}};
     for (const Known& known : all) {
       if (name != known.name) continue;
       const auto given = whole_number<std::int64_t>(value);

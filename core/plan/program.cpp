@@ -9,6 +9,10 @@
 namespace tutti::core {
 namespace {
 
+// The memory for each task that program.h states: the task, and its elements of `first_edge` and
+// `join`.
+static_assert(sizeof(Task) + 2 * sizeof(std::int32_t) == 64);
+
 bool contains(const IndexRange& range, std::int32_t index) {
   return index >= range.first && index - range.first < range.count;
 }

@@ -357,13 +357,18 @@ class Nccl {
     set_nccl_channels(settings, limit);
     system->ofi_plugin = options().ofi_plugin;
     settings.notes.clear();  // the notes on the variables are already in the scenario
+    if (const auto& network = scenario_.cluster->network(); network && network->host) {
+      // The system's sockets already follow from these variables.
+      settings.socket_threads.reset();
+      settings.sockets_per_thread.reset();
+    }
     nccl::see_network(*system, options().version, settings);
     for (const std::string& text : settings.notes) note(text);
     system->collnet = nccl::why_no_sharp(*system).empty();
     const auto known_as = nccl::on_machines(scenario_.cluster->machine(0), *system, transport(),
                                             kNetworkField, settings, options().version);
     if (!known_as) return give_up(text_of(known_as.error())), nullptr;
-    if (!known_as->note.empty()) note(known_as->note);
+    for (const std::string& text : known_as->notes) note(text);
     if (!takes_calibration(known_as->system)) return nullptr;
     if (const std::string nearest = nccl::note_on_nearest_gpu(scenario_.cluster->machine(0));
         !nearest.empty())

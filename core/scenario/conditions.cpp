@@ -72,6 +72,11 @@ std::string between(Time from, Time to) {
 
 }  // namespace
 
+std::string describe(const GoneWorker& gone) {
+  return gone.from == Time() ? fmt::format("worker {} never starts", gone.worker)
+                             : fmt::format("worker {} is lost at {}", gone.worker, show(gone.from));
+}
+
 std::vector<std::string> describe(const Conditions& conditions,
                                   const std::vector<SlowDevices>& slow, const Cluster& cluster) {
   std::vector<std::string> texts;
@@ -88,10 +93,7 @@ std::vector<std::string> describe(const Conditions& conditions,
                                 "takes", static_cast<double>(s.slowdown_ppm) / 1e6,
                                 between(s.from, s.to)));
   }
-  for (const GoneWorker& g : conditions.gone)
-    texts.push_back(g.from == Time()
-                        ? fmt::format("worker {} never starts", g.worker)
-                        : fmt::format("worker {} is lost at {}", g.worker, show(g.from)));
+  for (const GoneWorker& gone : conditions.gone) texts.push_back(describe(gone));
   for (const LateHost& late : conditions.late) {
     const std::string device =
         late.part < 0 ? fmt::format("every device of worker {}", late.worker)

@@ -84,6 +84,9 @@ bool change_with_time(const Conditions& conditions);
 std::vector<SlowDevices> chosen(const std::vector<SlowDevices>& slow, std::uint64_t seed,
                                 const Cluster& cluster);
 
+/// Returns a sentence without a full stop about a lost worker: "worker 2 is lost at 800 ms".
+std::string describe(const GoneWorker& gone);
+
 /// Returns one sentence without a full stop for each condition, but only for the first eight slow
 /// devices; one more sentence counts the remaining slow devices. `slow` is a result of chosen().
 std::vector<std::string> describe(const Conditions& conditions,

@@ -4,6 +4,7 @@
 
 #include <fmt/ranges.h>
 
+#include "core/cluster/nccl_sockets.h"
 #include "core/lowering/framework.h"
 #include "core/lowering/graph_plan.h"
 #include "core/scenario/communicators.h"
@@ -83,27 +84,30 @@ class ScenarioLowering {
     Network priced = *network;
     HostTransportSettings settings = network->host_settings;
     const HostLibrary library = host_library_of(scenario_.strategy);
-    if (library == HostLibrary::kNccl) choose_sockets(*network, settings);
+    const bool unchanged =
+        settings.library == HostLibrary::kUnstated || settings.library == HostLibrary::kNccl;
+    if (library == HostLibrary::kNccl && unchanged) choose_sockets(*network, settings);
     priced.host = host_transport(library, settings);
     if (!priced.host) return;
     scenario_.cluster =
         std::make_shared<const Cluster>(scenario_.cluster->with_network(std::move(priced)));
   }
 
-  /// Sets the numbers of threads and sockets of NCCL's connections: NCCL's variables or, by
-  /// default, the numbers that NCCL uses with the network's cards. In an overlay, NCCL sees a
-  /// virtual card.
+  /// Sets the numbers of threads and sockets of NCCL's connections. The numbers follow from NCCL's
+  /// variables and from the numbers that NCCL uses by default with the network's cards. In an
+  /// overlay, NCCL sees a virtual card.
   void choose_sockets(const Network& network, HostTransportSettings& settings) const {
-    const bool visible = settings.overlay == Overlay::kNone;
-    const auto number = [visible](const std::optional<std::int64_t>& set,
-                                  const std::optional<int>& usual) -> std::optional<int> {
-      if (set) return static_cast<int>(std::min<std::int64_t>(*set, kMaxNcclSockets));
-      return visible ? usual : std::nullopt;
-    };
-    const nccl::Settings& set = scenario_.nccl.settings;
-    if (!settings.threads)
-      settings.threads = number(set.socket_threads, network.nccl_socket_threads);
-    settings.sockets_per_thread = number(set.sockets_per_thread, network.nccl_sockets_per_thread);
+    nccl::Settings& variables = scenario_.nccl.settings;
+    NcclSocketNumbers set{variables.socket_threads, variables.sockets_per_thread};
+    if (settings.threads) set.threads = settings.threads;
+    NcclSocketNumbers of_cards;
+    if (settings.overlay == Overlay::kNone) {
+      of_cards = {network.nccl_socket_threads, network.nccl_sockets_per_thread};
+      if (of_cards.per_thread && !of_cards.threads) of_cards.threads = 1;
+    }
+    const NcclSockets sockets = nccl_sockets(set, of_cards, variables.notes);
+    settings.threads = sockets.threads;
+    settings.sockets_per_thread = sockets.per_thread;
   }
 
   /// If the algorithm has a root, chooses the root device.

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 
+#include "core/cluster/nccl_sockets.h"
 #include "core/proto/scenario.pb.h"
 #include "core/scenario/cluster_reader.h"
 #include "core/text/limits.h"
@@ -109,8 +110,8 @@ class NetworkReader {
     network_.source = message_.source().empty() && link_ ? link_->source : message_.source();
     network_.transport = static_cast<Transport>(message_.transport());
     if (network_.transport == Transport::kNone && link_) network_.transport = link_->transport;
-    network_.nccl_socket_threads = sockets("nccl_socket_threads");
-    network_.nccl_sockets_per_thread = sockets("nccl_sockets_per_thread");
+    network_.nccl_socket_threads = sockets("nccl_socket_threads", kMaxNcclSocketThreads);
+    network_.nccl_sockets_per_thread = sockets("nccl_sockets_per_thread", kMaxNcclSockets);
     if (link_) {
       auto& threads = network_.nccl_socket_threads;
       if (!threads) threads = link_->nccl_socket_threads;
@@ -133,10 +134,9 @@ class NetworkReader {
     }
   }
 
-  std::optional<int> sockets(const char* field) {
+  std::optional<int> sockets(const char* field, int max) {
     if (!fields_.has(message_, field)) return std::nullopt;
-    return static_cast<int>(
-        fields_.integer(message_, field, "network", 1, kMaxNcclSockets).value_or(1));
+    return static_cast<int>(fields_.integer(message_, field, "network", 1, max).value_or(1));
   }
 
   void read_host_transport() {

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "core/base/format.h"
+#include "core/scenario/conditions.h"
 
 namespace tutti::sim {
 
@@ -12,12 +13,8 @@ std::string lost_worker_text(const core::Scenario& scenario) {
   const core::Conditions& conditions = scenario.run.conditions;
   std::map<core::LinkId, core::LinkChange> last;
   std::string text;
-  for (const core::GoneWorker& gone : conditions.gone) {
-    text +=
-        fmt::format("{}worker {} {}", text.empty() ? "" : ", ", gone.worker,
-                    gone.from == core::Time() ? "never comes"
-                                              : "is gone from " + core::show(gone.from) + " on");
-  }
+  for (const core::GoneWorker& gone : conditions.gone)
+    text += (text.empty() ? "" : ", ") + core::describe(gone);
   for (const core::LinkChange& change : conditions.links) last[change.link] = change;
   for (const auto& [link, change] : last) {
     if (change.share_ppm > 0) continue;

@@ -1,8 +1,9 @@
 #pragma once
 
 // The event queue is a radix queue with 64 buckets per six-bit digit of the time (after Cherkassky,
-// Goldberg and Silverstein, "Buckets, heaps, lists, and monotone priority queues", 1997). Virtual
-// time never goes back, so an event that is pushed is never earlier than the last popped event.
+// Goldberg and Silverstein, "Buckets, heaps, lists, and monotone priority queues", 1997). In a
+// simulation, virtual time never goes back, so no event is pushed that is earlier than the last
+// popped event. (The queue itself also accepts earlier events, which go to the separate heap.)
 // Events in the far future therefore need not be sorted until their time comes near. An event is on
 // level l of `buckets_` if digit l is the highest digit in which its time differs from `base_`;
 // digit 0 is the lowest digit. When the earliest bucket is reached, it becomes the current run. The
@@ -127,7 +128,8 @@ class EventQueue {
   [[nodiscard]] bool empty() const { return size_ == 0; }
   [[nodiscard]] std::size_t size() const { return size_; }
 
-  /// REQUIRES: time ≥ 0. An event that is earlier than the last popped event is popped next.
+  /// REQUIRES: time ≥ 0. An event that is earlier than the last popped event, which simulations
+  /// never push, is popped before all later events.
   void push(const Event& event) {
     ++size_;
     if (event.time <= run_end_) {

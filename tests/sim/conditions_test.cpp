@@ -144,6 +144,18 @@ TEST(LinkChanges, ADeadLinkEndsTheRunWithItsName) {
   }
 }
 
+TEST(GoneWorkers, AreNamedByTheErrorAsInTheNotes) {
+  for (const auto& [from_ms, words] :
+       {std::pair{"0", "worker 2 never starts"}, std::pair{"50", "worker 2 is lost at 50.0 ms"}}) {
+    const auto s = scenario(std::string("gone { worker: 2 from_ms: ") + from_ms + " }", "steps: 5");
+    Summary summary;
+    const auto ran = Simulator().run(s, {}, {}, summary);
+    ASSERT_FALSE(ran);
+    EXPECT_THAT(ran.error().message(), HasSubstr(std::string(" never ends: ") + words + "; "));
+    EXPECT_THAT(core::describe(s.run.conditions, {}, *s.cluster), testing::ElementsAre(words));
+  }
+}
+
 TEST(LinkChanges, ARestoredLinkOnlyDelaysMessages) {
   for (const char* model : {"FIFO", "FAIR"}) {
     const std::string run = std::string("steps: 2 network_model: ") + model;

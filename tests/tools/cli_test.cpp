@@ -245,6 +245,17 @@ TEST(Plan, ShowsPacks) {
       << "ScopedAllocator begins every tensor on a multiple of 64 bytes";
 }
 
+TEST(Plan, NamesWhatStartsABucketOfDeepSpeed) {
+  const TemporaryFolder folder;
+  const std::string text =
+      "cluster { workers { machine: \"dgx1-v100\" } } workload { variable { name: \"a\" shape: 10 "
+      "} "
+      "variable { name: \"b\" shape: 10 } } strategy { algorithm: \"nccl\" deepspeed { "
+      "reduce_bucket_size: 10 overlap_comm: true } }";
+  EXPECT_THAT(run_tutti({"plan", folder.write("s.textproto", text)}).out,
+              HasSubstr("when ready and copied in, and the next bucket has its first gradient"));
+}
+
 TEST(Plan, PrintsTheAlgorithmOfEachPackOfASpec) {
   const TemporaryFolder folder;
   const std::string file = folder.write("s.textproto",

@@ -13,6 +13,7 @@
 #include "tests/support/program.h"
 #include "tools/nccl_fit/bands.h"
 #include "tools/nccl_fit/fit.h"
+#include "tools/nccl_fit/quality_line.h"
 #include "tools/nccl_fit/rows.h"
 #include "tools/nccl_fit/twins.h"
 
@@ -306,6 +307,17 @@ TEST(NcclTwins, AreTablesOfTwoSystemsWithTheSameMetadata) {
   EXPECT_EQ(quality.rows, 2 * tables[0].rows.size());
   EXPECT_NEAR(quality.mean, (0.25 + 0.2) / 2, 1e-9);
   EXPECT_NEAR(quality.p90, 0.25, 1e-9);
+}
+
+TEST(QualityLine, ShortensNamesToWholeCharacters) {
+  const core::nccl::Quality quality{.rows = 3, .median = 0.1};
+  std::string name;
+  for (int i = 0; i < 80; ++i) name += "…";
+  const std::string line = quality_line(name, quality);
+  EXPECT_TRUE(line.starts_with(name.substr(0, 72 * std::string("…").size()) + "      3 rows"))
+      << line;
+  EXPECT_TRUE(
+      quality_line("fit", quality).starts_with("fit" + std::string(69, ' ') + "      3 rows"));
 }
 
 }  // namespace

@@ -520,6 +520,10 @@ TEST(PerfNccl, WrongRequestsAreRefused) {
   expect_refused({"perf", "--cluster", "hgx-h100", "-f", "1.0000001"}, folder,
                  {ProblemCode::kTooSmall, "-f"});
   expect_refused({"perf"}, folder, {ProblemCode::kMissing, "--cluster"});
+  expect_refused({"perf", "--cluster", "hgx-h100", "--place", "in"}, folder,
+                 {ProblemCode::kConflict, "--place"});
+  EXPECT_THAT(run_tutti({"perf", "--cluster", "hgx-h100", "--place", "in"}).err,
+              HasSubstr("use --place out"));
   expect_refused({"perf", "--cluster", "hgx-h10"}, folder,
                  {ProblemCode::kUnknownName, "--cluster"});
   expect_refused({"perf", "--cluster", "cpu-host", "--nodes", "2"}, folder,

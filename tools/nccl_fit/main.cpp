@@ -34,6 +34,7 @@
 #include "core/nccl/time/error_bands.h"
 #include "tools/nccl_fit/bands.h"
 #include "tools/nccl_fit/fit.h"
+#include "tools/nccl_fit/quality_line.h"
 #include "tools/nccl_fit/rows.h"
 #include "tools/nccl_fit/twins.h"
 
@@ -46,6 +47,7 @@ using tutti::nccl_fit::between_twins;
 using tutti::nccl_fit::Fit;
 using tutti::nccl_fit::fit_bands;
 using tutti::nccl_fit::print_coverage;
+using tutti::nccl_fit::quality_line;
 using tutti::nccl_fit::Residual;
 using tutti::nccl_fit::Row;
 using tutti::nccl_fit::rows_of;
@@ -56,9 +58,7 @@ double relative(const Row& row, const Parameters& p) {
 }
 
 void print(const std::string& what, const nccl::Quality& q) {
-  fmt::print(
-      "{:<70} {:6} rows  median {:5.1f} %  mean {:5.1f} %  90th {:5.1f} %  bias {:+6.1f} %\n",
-      what.substr(0, 72), q.rows, 100 * q.median, 100 * q.mean, 100 * q.p90, 100 * q.bias);
+  fmt::print("{}\n", quality_line(what, q));
 }
 
 /// Writes the file. On failure, prints the reason and returns false.

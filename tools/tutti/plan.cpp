@@ -74,11 +74,11 @@ std::string start_rule(const Scenario& scenario, const Pack& pack) {
                      : pack.needs_all_gradients
                          ? fmt::format("when all gradients{} are ready", of_entry)
                          : "when ready";
-  if (pack.also_needs >= 0) text += ", and the next bucket has its first gradient";
   if (pack.copied_in.count() > 0) text += " and copied in";
   if (pack.converted_in.count() > 0) text += " and converted";
   if (scenario.plan.collective(pack).nccl && pack.divided_before.count() > 0)
     text += " and divided";
+  if (pack.also_needs >= 0) text += ", and the next bucket has its first gradient";
   if (pack.after >= 0) text += fmt::format(", after pack {}", pack.after);
   return text;
 }

@@ -99,7 +99,11 @@ class BytePsFramework final : public FrameworkOf<BytePs> {
 
   [[nodiscard]] bool chooses_algorithm() const override { return options().pushes; }
 
-  /// Leaves launches concurrent, because BytePS moves several partitions at the same time.
+  /// Does not change how launches are ordered. BytePS's servers (BaseAlgorithm::kOnServers) have
+  /// concurrent launches: several partitions move at the same time. With `algorithm`, launches are
+  /// those of the algorithm. NCCL's are serial, as in BytePS, which passes all partitions to NCCL
+  /// in one stream by default. SOURCE: byteps/common/nccl_manager.cc, GetStream and
+  /// BYTEPS_NCCL_NUM_RINGS.
   void lower(const LoweringTarget& target, Strategy& strategy,
              Complaints& complaints) const override {
     strategy.launch_order = LaunchOrder::kPlanOrder;

@@ -3,6 +3,9 @@
 
 #include "core/edit/schema.h"
 
+#include <functional>
+#include <set>
+
 #include <gmock/gmock.h>
 #include <google/protobuf/descriptor.h>
 #include <google/protobuf/descriptor.pb.h>
@@ -49,7 +52,8 @@ TEST(Schema, EveryNumericFieldHasADescription) {
   EXPECT_FALSE(field(schema, {"cluster", "workers", "replicas"}).help.empty());
   EXPECT_EQ(field(schema, {"cluster", "workers", "count"}).otherwise, "1");
   EXPECT_EQ(field(schema, {"run", "steps"}).otherwise, "3");
-  EXPECT_EQ(field(schema, {"cluster", "network", "latency_us"}).otherwise, "required");
+  EXPECT_EQ(field(schema, {"cluster", "network", "latency_us"}).otherwise,
+            "required, unless `link` is given");
   EXPECT_EQ(field(schema, {"cluster", "network", "latency_us"}).unit, "µs");
   EXPECT_EQ(field(schema, {"cluster", "network", "bandwidth_gb_per_s"}).unit, "GB/s");
   EXPECT_EQ(field(schema, {"strategy", "bytes_per_pack"}).unit, "bytes");
@@ -63,6 +67,80 @@ TEST(Schema, EveryNumericFieldHasADescription) {
       "with momentum reads weight, gradient and momentum, and writes weight and momentum)");
   EXPECT_FALSE(field(schema, {"cluster", "machine", "device"}).help.empty())
       << "a field without a comment has that of its message";
+}
+
+TEST(Schema, DefaultsAreThoseOfTheComments) {
+  const Schema schema = Schema::scenario();
+  EXPECT_EQ(field(schema, {"strategy", "launch_us"}).otherwise,
+            "the launch time that NCCL's predicted times include, and for all other collectives "
+            "5.4 on GPUs whose gpu_model or nearest_gpu_model is stated, 0 on CPUs, on other GPUs, "
+            "on servers and in calibrated clusters");
+  EXPECT_EQ(field(schema, {"conditions", "background", "pause_ms"}).otherwise,
+            "required with burst_ms");
+  EXPECT_EQ(field(schema, {"conditions", "compute_noise", "tail_index"}).otherwise, "required");
+  EXPECT_EQ(field(schema, {"cluster", "network", "fat_tree"}).otherwise,
+            "required for this kind only");
+  EXPECT_EQ(field(schema, {"strategy", "algorithm"}).otherwise,
+            "required, unless `custom` names a file, or the framework chooses the algorithm "
+            "(TensorFlow; BytePS with servers)");
+  EXPECT_EQ(field(schema, {"strategy", "nccl", "buffers"}).otherwise, "PLAIN");
+  EXPECT_EQ(field(schema, {"cluster", "network", "kind"}).otherwise, "");
+}
+
+/// Calls `visit` with every field of the message and of the messages inside it.
+void visit_fields(const MessageType& type, const std::function<void(const FieldType&)>& visit) {
+  for (const FieldType& one : type.fields) {
+    visit(one);
+    if (one.message) visit_fields(*one.message, visit);
+  }
+}
+
+TEST(Schema, EveryCommentThatMentionsADefaultStatesOne) {
+  const Schema schema = Schema::scenario();
+  std::set<std::string> stated;
+  visit_fields(schema.root(), [&](const FieldType& one) {
+    const bool mentions = one.help.find("efault") != std::string::npos ||
+                          one.help.find("equired") != std::string::npos;
+    // A field without a comment of its own has the comment of its message.
+    if (mentions && !one.message) EXPECT_NE(one.otherwise, "") << one.full_name << ": " << one.help;
+    if (!one.otherwise.empty()) stated.insert(one.full_name);
+    const bool has_zero =
+        one.kind == FieldType::Kind::kChoice && !one.repeated && !one.choices.empty();
+    if (has_zero && one.choices.front().help.find("Default.") != std::string::npos)
+      EXPECT_EQ(one.otherwise, one.choices.front().name);
+  });
+  EXPECT_GT(stated.size(), 100u);
+}
+
+TEST(Schema, AClauseStatesADefault) {
+  const auto read = [](const std::string& comment) {
+    google::protobuf::FileDescriptorSet files;
+    auto& file = *files.add_file();
+    file.set_name("x.proto");
+    auto& message = *file.add_message_type();
+    message.set_name("A");
+    auto& one = *message.add_field();
+    one.set_name("a");
+    one.set_number(1);
+    one.set_type(google::protobuf::FieldDescriptorProto::TYPE_INT32);
+    one.set_label(google::protobuf::FieldDescriptorProto::LABEL_OPTIONAL);
+    auto& place = *file.mutable_source_code_info()->add_location();
+    for (const int step : {4, 0, 2, 0}) place.add_path(step);
+    for (const int step : {1, 1, 1}) place.add_span(step);
+    place.set_leading_comments(comment);
+    const auto schema = Schema::read(files.SerializeAsString(), "A");
+    EXPECT_TRUE(schema) << comment;
+    return schema ? schema->root().fields.front().otherwise : "";
+  };
+  EXPECT_EQ(read("The size. Default 3. More text."), "3");
+  EXPECT_EQ(read("The size. Default: 3; 4 on Sundays."), "3");
+  EXPECT_EQ(read("The size; default: 2.5"), "2.5");
+  EXPECT_EQ(read("The size in bytes (B). Default (as in X; see Y) 3."), "(as in X; see Y) 3");
+  EXPECT_EQ(read("The size.\nDefault 3"), "3");
+  EXPECT_EQ(read("The size by default. The default is large. Defaults vary."), "");
+  EXPECT_EQ(read("The size that is Required."), "");
+  EXPECT_EQ(read("The size; required with x. Only for y."), "required with x");
+  EXPECT_EQ(read("The size. Required; the defaults of others depend on it."), "required");
 }
 
 TEST(Schema, ChoicesAreTheDescribedEnumerators) {

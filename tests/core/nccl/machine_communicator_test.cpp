@@ -125,6 +125,17 @@ TEST(OnMachines, WithoutVerbsMachinesUseSockets) {
       << "through the host's memory";
 }
 
+TEST(OnMachines, ThreadsAndSocketsAreLimitedAsInNccl) {
+  const auto found =
+      known("hgx-h100", 2, "NCCL_IB_DISABLE=1 NCCL_SOCKET_NTHREADS=64 NCCL_NSOCKS_PERTHREAD=1000");
+  ASSERT_TRUE(found) << found.error().message();
+  EXPECT_EQ(found->system.sockets.threads, 16);
+  EXPECT_EQ(found->system.sockets.per_thread, 4);
+  EXPECT_EQ(found->notes.size(), 2u);
+  EXPECT_TRUE(known("hgx-h100", 2, "NCCL_SOCKET_NTHREADS=64")->notes.empty())
+      << "without sockets, the variable has no effect";
+}
+
 TEST(OnMachines, TheGpudirectLevelDeterminesWhetherNicsReachGpuMemory) {
   EXPECT_FALSE(known("hgx-h100", 2, "NCCL_NET_GDR_LEVEL=LOC")->system.gpudirect);
   EXPECT_TRUE(known("hgx-h100", 2, "NCCL_NET_GDR_LEVEL=PIX")->system.gpudirect);

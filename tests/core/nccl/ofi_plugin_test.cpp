@@ -190,6 +190,12 @@ TEST(CardsPerGpu, AreAttachedWhereTheNearestCardOfTheGpuIs) {
   }
 }
 
+TEST(CardsPerGpu, NeedANumber) {
+  EXPECT_DEATH(static_cast<void>(with_cards(*test::shipped_machine("hgx-h100"),
+                                            CardsPerGpu::kAsDeclared, std::nullopt)),
+               "no number of cards");
+}
+
 TEST(CardsPerGpu, OfAMachineFileReplaceItsCards) {
   const auto file = test::shipped_library().read(Library::Kind::kMachine, "hgx-h100", "");
   const auto two = read_machine((*file)->text + "cards_per_gpu: TWO_CARDS_PER_GPU\n", "m");

@@ -216,6 +216,35 @@ TEST(TransportOfFiles, NcclUsesSeveralSocketsOnEc2) {
       << "in an overlay, NCCL sees a virtual card";
 }
 
+/// SOURCE: NVIDIA/nccl src/transport/net_socket.cc, ncclNetSocketGetNsockNthread.
+TEST(TransportOfFiles, NcclLimitsThreadsAndSockets) {
+  const auto with = [](const std::string& variables, const std::string& network = "") {
+    return Case{"link: \"ena\" " + network, variables, "ec2-p3dn-24xlarge", 2};
+  };
+  const auto threads = [](const std::string& count) {
+    return fmt::format("set: \"NCCL_SOCKET_NTHREADS={}\"", count);
+  };
+  const auto sockets = [](const std::string& count) {
+    return fmt::format(" set: \"NCCL_NSOCKS_PERTHREAD={}\"", count);
+  };
+  // The host's limit would hide the differences.
+  const std::string fast = "host_transport { thread_gb_per_s: 0.05 }";
+  EXPECT_EQ(us(with(threads("64"), fast)), us(with(threads("16"), fast)));
+  EXPECT_LT(us(with(threads("16"), fast)), us(with(threads("15"), fast)));
+  EXPECT_THAT(notes(with(threads("64") + sockets("1"))),
+              testing::Contains(HasSubstr("NCCL uses at most 16 threads per connection")));
+  EXPECT_THAT(notes(with(threads("16"))), testing::Contains(HasSubstr("4 sockets per thread")))
+      << "8 sockets per thread are the default on EC2";
+  EXPECT_THAT(notes(with(threads("4") + sockets("16"))),
+              testing::Each(Not(HasSubstr("sockets per connection"))));
+  EXPECT_THAT(notes(with("set: \"NCCL_NSOCKS_PERTHREAD=8\"", "host_transport { overlay: VXLAN }")),
+              testing::Contains(HasSubstr("NCCL_NSOCKS_PERTHREAD=8 has no effect")));
+  // In a simulation, a message is split over the sockets that NCCL uses.
+  const auto read = scenario(with(threads("16") + sockets("64")));
+  ASSERT_TRUE(read) << read.error().message();
+  EXPECT_EQ(read->cluster->network()->host->sockets(), 64);
+}
+
 TEST(TransportOfFiles, OneContainerPerGpuAndAnOverlaySlowNccl) {
   const auto with = [](const std::string& hosts) {
     return us({"link: \"ena\" host_transport { " + hosts + " }", "", "ec2-g4dn-12xlarge", 4});

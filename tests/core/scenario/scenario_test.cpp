@@ -512,6 +512,16 @@ TEST(Scenario, ErrorsInNamedFilesHavePositionsInThem) {
   EXPECT_EQ(where.line, 3);
 }
 
+/// NCCL executes BytePS's partitions in one stream; other algorithms reduce them concurrently.
+TEST(Scenario, PartitionsOfBytePsAreLaunchedAsUsualForTheAlgorithm) {
+  const auto of = [](const std::string& algorithm) {
+    return good(kCluster + kWorkload + "strategy { byteps { } algorithm: \"" + algorithm + "\" }")
+        .strategy.launch;
+  };
+  EXPECT_EQ(of("nccl"), Launch::kSerial);
+  EXPECT_EQ(of("ring"), Launch::kConcurrent);
+}
+
 TEST(Scenario, DefaultsOfTheAlgorithms) {
   const Scenario nccl = good(kCluster + kWorkload + "strategy { algorithm: \"nccl\" }");
   EXPECT_EQ(nccl.strategy.launch, Launch::kSerial);

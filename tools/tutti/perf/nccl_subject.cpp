@@ -270,7 +270,7 @@ Expected<NcclPerfSubject> nccl_subject(const NcclPerfOptions& options,
   auto known =
       nccl::on_machines(**machine, *system, options.network, "--network", *settings, *version);
   if (!known) return tl::make_unexpected(about("--cluster", known.error()));
-  if (!known->note.empty()) settings->notes.push_back(known->note);
+  settings->notes.insert(settings->notes.end(), known->notes.begin(), known->notes.end());
   if (std::string nearest = nccl::note_on_nearest_gpu(**machine); !nearest.empty())
     settings->notes.push_back(std::move(nearest));
   const auto tuner = tuner_of(options, machine->get());

@@ -233,7 +233,9 @@ int perf_of_nccl(const PerfOptions& options, const PerfRequest& request,
   if (options.scenario.ranks)
     return wrong("--ranks", "--ranks applies to scenarios; with --cluster use --nodes and --gpus");
   if (options.place != "both" && options.place != "out")
-    return wrong("--place", "--place in: NCCL's times are predicted only out of place");
+    return wrong("--place",
+                 "--place in: with --cluster, NCCL's times are predicted only out of place; use "
+                 "--place out, or give a scenario instead of --cluster");
   NcclPerfRequest requested;
   requested.options = options.nccl;
   requested.options.calibration = options.scenario.calibration;
