@@ -112,10 +112,13 @@ std::string describe(const Strategy& strategy, ShownSizes sizes) {
     text += fmt::format(", {} chunks with equal numbers of gradients", strategy.chunks_by_count);
   if (strategy.num_packs > 0) text += fmt::format(", num_packs {}", strategy.num_packs);
   if (strategy.agg_small_grads_max_bytes.count() > 0) {
-    text += fmt::format(", gradients up to {} aggregated",
+    text += fmt::format(", gradients up to {} packed together",
                         size(strategy.agg_small_grads_max_bytes, " bytes"));
-    if (strategy.agg_small_grads_exact_group)
-      text += fmt::format(" by {} at most", strategy.agg_small_grads_max_group);
+    // Without agg_small_grads_exact_group, a pack has up to two gradients more (aggregate_small.h).
+    const bool exact = strategy.agg_small_grads_exact_group;
+    const int group = strategy.agg_small_grads_max_group;
+    if (exact || group != Strategy().agg_small_grads_max_group)
+      text += fmt::format(", at most {} small gradients per pack", exact ? group : group + 2);
   }
   if (strategy.all_reduce_merge_scope > 1)
     text += fmt::format(", merge scope {}", strategy.all_reduce_merge_scope);

@@ -512,6 +512,20 @@ TEST(Scenario, ErrorsInNamedFilesHavePositionsInThem) {
   EXPECT_EQ(where.line, 3);
 }
 
+TEST(Scenario, TheDescriptionStatesHowSmallGradientsArePacked) {
+  const auto of = [](const std::string& fields) {
+    return describe(good(kCluster + kWorkload +
+                         "strategy { algorithm: \"ring\" agg_small_grads_max_bytes: 1024 " +
+                         fields + " }")
+                        .strategy);
+  };
+  EXPECT_EQ(of(""), "ring, gradients up to 1 KiB packed together");
+  EXPECT_EQ(of("agg_small_grads_max_group: 4"),
+            "ring, gradients up to 1 KiB packed together, at most 6 small gradients per pack");
+  EXPECT_EQ(of("agg_small_grads_exact_group: true"),
+            "ring, gradients up to 1 KiB packed together, at most 10 small gradients per pack");
+}
+
 /// NCCL executes BytePS's partitions in one stream; other algorithms reduce them concurrently.
 TEST(Scenario, PartitionsOfBytePsAreLaunchedAsUsualForTheAlgorithm) {
   const auto of = [](const std::string& algorithm) {
