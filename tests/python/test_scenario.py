@@ -63,6 +63,9 @@ def test_errors_have_file_line_column_and_remedy():
     assert any(p.line == 2 and p.field == "Run.steps" for p in problems)
     assert caught.value.file == "mine.textproto"
     assert isinstance(caught.value, ValueError)
+    # The exception has every attribute of its first problem.
+    for attribute in (*problems[0]._fields, "hint"):
+        assert getattr(caught.value, attribute) == getattr(problems[0], attribute), attribute
 
 
 def test_load_reads_a_file_and_the_files_that_it_names(source, tmp_path):
