@@ -117,7 +117,7 @@ Expected<CoordinatorFound> find_coordinator(
       }
       if (event.state == State::kDone)
         return CoordinatorFound{std::move(event.connection), *appointment, event.run,
-                                options.secret};
+                                options.secret, event.peer.version};
       last = fmt::format("the coordinator does not answer at {}: {}",
                          to_string(appointment->coordinator), event.failure);
     }
