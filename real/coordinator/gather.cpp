@@ -243,6 +243,17 @@ class Gatherer {
               fmt::format("worker {} does not exist: the scenario has {} workers, numbered from 0",
                           w, workers)));
     }
+    if (hello.ranks() > 0 && gathering_.ranks == 0) {
+      return refuse(
+          guest.channel,
+          Error::request(
+              {ProblemCode::kConflict},
+              fmt::format(
+                  "a launcher started this worker as one of {} processes, but no launcher started "
+                  "the coordinator; start the coordinator as rank 0 of the same launch, or start "
+                  "every worker with tutti worker --join HOST:PORT",
+                  hello.ranks())));
+    }
     if (hello.ranks() > 0 && hello.ranks() != gathering_.ranks) {
       return refuse(
           guest.channel,
