@@ -108,7 +108,7 @@ ComparisonPanel::ComparisonPanel(TimelineView& view)
 }
 
 void ComparisonPanel::add_actions(Actions& actions) {
-  const QString file = tr("&File"), compare = tr("&Compare");
+  const QString file = tr("&File"), compare = tr("Co&mpare");
   actions.add(
       file, "open-beside", tr("Open a second timeline &beside…"), QStringLiteral("Ctrl+Shift+O"),
       [this] {

@@ -31,8 +31,8 @@ void MainWindow::make_actions() {
   actions_.add(file, "open", tr("&Open…"), QStringLiteral("Ctrl+O"), [this] { choose_file(); });
   actions_.add(file, "new", tr("&New scenario"), QStringLiteral("Ctrl+N"), [this] { start_new(); });
   comparison_->add_actions(actions_);
-  actions_.begin_section(tr("&Compare"));
-  actions_.add(tr("&Compare"), "compare-last-run", tr("Compare &with the previous run"),
+  actions_.begin_section(tr("Co&mpare"));
+  actions_.add(tr("Co&mpare"), "compare-last-run", tr("Compare &with the previous run"),
                QStringLiteral("R"), [this] { compare_with_last_run(); });
   actions_.add(file, "recover", tr("&Recover unsaved changes…"), QStringLiteral("Ctrl+Alt+R"),
                [this] { offer_recovery(true); });
@@ -47,7 +47,7 @@ void MainWindow::make_actions() {
                                                              proposed_name(QStringLiteral(".png")),
                                                              tr("Pictures (*.png *.svg)")));
                });
-  actions_.add(file, "export-numbers", tr("Export &numbers (CSV)…"), QStringLiteral("Ctrl+Shift+E"),
+  actions_.add(file, "export-numbers", tr("Export n&umbers (CSV)…"), QStringLiteral("Ctrl+Shift+E"),
                [this] {
                  export_numbers(QFileDialog::getSaveFileName(this, tr("Export numbers"),
                                                              proposed_name(QStringLiteral(".csv")),
@@ -149,7 +149,7 @@ void MainWindow::show_menu(const QPoint& global) {
 void MainWindow::make_menus() {
   // The menus, in the order in which users expect them. A submenu follows its menu.
   const QStringList order{tr("&File"),     tr("S&cenario"), tr("&View"), tr("&Select"),
-                          tr("&Rows"),     tr("&Compare"),  tr("&Play"), tr("S&weep"),
+                          tr("&Rows"),     tr("Co&mpare"),  tr("&Play"), tr("S&weep"),
                           tr("E&xamples"), tr("&Help")};
   actions_.sort_groups(order);
   std::map<QString, QMenu*> menus;
@@ -166,7 +166,7 @@ void MainWindow::make_menus() {
     }
     connect(menu, &QMenu::aboutToShow, this, [this] { actions_.refresh(); });
     if (group.actions.front() != actions_.find(QStringLiteral("open"))) continue;
-    auto* const recent = new QMenu(tr("Open &recent"), menu);
+    auto* const recent = new QMenu(tr("Op&en recent"), menu);
     menu->insertMenu(actions_.find(QStringLiteral("recover")), recent);
     connect(recent, &QMenu::aboutToShow, this, [this, recent] {
       recent->clear();
