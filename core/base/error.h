@@ -35,8 +35,8 @@ enum class ProblemCode : std::uint8_t {
   kTooSmall,      ///< a value is below its range
   kTooLarge,      ///< a value is above its range
   kDuplicate,     ///< a setting or name occurs twice
-  kConflict,      ///< two settings contradict each other, or the strategy is not possible on the
-                  ///< cluster
+  kConflict,      ///< two settings contradict each other, the strategy is not possible on the
+                  ///< cluster, or the output would replace an existing file
   kUnused,        ///< a setting has no effect where it is written
   kUnsupported,   ///< the input is valid, but Tutti does not model it
   // The codes below are for problems during a run, most of which occur only in runs with several

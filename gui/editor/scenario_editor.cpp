@@ -389,7 +389,7 @@ void ScenarioEditor::next_problem(int step) {
 
 void ScenarioEditor::add_actions(Actions& actions) {
   const QString group = tr("Sc&enario");
-  actions.add(group, "undo", tr("&Undo"), QStringLiteral("Ctrl+Z"), [this] { text_->undo(); });
+  actions.add(group, "undo", tr("Un&do"), QStringLiteral("Ctrl+Z"), [this] { text_->undo(); });
   actions.add(group, "redo", tr("&Redo"), QStringLiteral("Ctrl+Shift+Z; Ctrl+Y"),
               [this] { text_->redo(); });
   actions.add(group, "form", tr("To the &form"), QStringLiteral("F6"),

@@ -96,10 +96,10 @@ std::optional<Time> step_time_of(const Trace& trace) {
 HeadlineFigure compared_with_last_run(Time before, Time now) {
   const core::Pair time{before, now};
   const auto share = time.share();
+  const bool equal = time.difference() == Time();
   return {
-      "vs. previous run", time.difference() == Time() ? "equal" : difference_of(time),
-      (share && time.difference() != Time() ? signed_percent(*share) : std::string()) +
-          " (R compares)",
+      "vs. previous run", equal ? "equal" : difference_of(time),
+      share && !equal ? signed_percent(*share) : std::string(),
       fmt::format("The step time of the previous run was {}. R shows both runs on one time axis.",
                   show(before))};
 }

@@ -107,7 +107,7 @@ RangeStatistics statistics_of(const Trace& trace, const std::vector<std::size_t>
     one.p99 = percentile(of_key.lengths, 99);
     one.busy = static_cast<double>(one.sum.count()) / (static_cast<double>(of_key.rows) * length);
     if (of_key.bytes_known) one.bytes = core::Bytes(std::llround(of_key.bytes));
-    sums[one.kind] = std::max(sums[one.kind], one.sum);
+    sums[one.kind] += one.sum;
     all.kinds.push_back(one);
   }
   // Sort the entries by the total time of their kind, largest first. Entries of the same kind keep

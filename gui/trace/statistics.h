@@ -32,7 +32,8 @@ struct KindStatistics {
 
 struct RangeStatistics {
   /// Entries of the same kind are adjacent, even if they are from different sides or devices. The
-  /// kinds are ordered by the largest total time of one of their entries, in descending order.
+  /// kinds are ordered by their total time over all sides and devices, in descending order, so the
+  /// order of the kinds does not depend on `by_device`.
   std::vector<KindStatistics> kinds;
   double busy = 0;  ///< the time that spans cover, divided by the length of the range times `rows`
   std::int64_t rows = 0;  ///< number of rows that were counted

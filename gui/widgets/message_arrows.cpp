@@ -34,9 +34,9 @@ MessageArrows::MessageArrows(TimelineView& view) : view_(view) {
 void MessageArrows::add_actions(Actions& actions) {
   const QString select = tr("&Select");
   actions.begin_section(select);
-  actions.add(select, "message-back", tr("To the sender of the &message that this span received"),
+  actions.add(select, "message-back", tr("To the &sender of the message that this span received"),
               QStringLiteral("["), [this] { follow(false); });
-  actions.add(select, "message-on", tr("To the receiver of the message that this span sent"),
+  actions.add(select, "message-on", tr("To the &receiver of the message that this span sent"),
               QStringLiteral("]"), [this] { follow(true); });
   actions.add_switch(
       tr("&View"), "messages", tr("Draw &messages as arrows if few are visible"),

@@ -57,7 +57,7 @@ void add_timeline_actions(Actions& actions, TimelineView& view) {
               QStringLiteral("Shift+Up"), [v] { v->extend_region(-1); });
   actions.begin_section(select);
   actions.add_switch(
-      select, "path", text_of_action("Highlight the critical pa&th"), QStringLiteral("P"),
+      select, "path", text_of_action("Highlight the &critical path"), QStringLiteral("P"),
       [v] { v->set_path_only(!v->path_only()); }, [v] { return v->path_only(); });
   actions.add(select, "path-next", text_of_action("Next span of the critical path"),
               QStringLiteral("Shift+."), [v] { v->next_on_path(); });
@@ -77,7 +77,7 @@ void add_timeline_actions(Actions& actions, TimelineView& view) {
               [v] { v->close_all(); });
   actions.begin_section(rows);
   actions.add_switch(
-      rows, "counters", text_of_action("Co&unters: bytes in flight, queue depth"),
+      rows, "counters", text_of_action("Coun&ters: bytes in flight, queue depth"),
       QStringLiteral("C"), [v] { v->show_counters(!v->counters()); },
       [v] { return v->counters(); });
   actions.add(rows, "pin", text_of_action("P&in the row to the top, or unpin it"),

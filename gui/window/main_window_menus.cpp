@@ -47,7 +47,7 @@ void MainWindow::make_actions() {
                                                              proposed_name(QStringLiteral(".png")),
                                                              tr("Pictures (*.png *.svg)")));
                });
-  actions_.add(file, "export-numbers", tr("Export &numbers (CSV)…"), QStringLiteral("Ctrl+Shift+E"),
+  actions_.add(file, "export-numbers", tr("Export n&umbers (CSV)…"), QStringLiteral("Ctrl+Shift+E"),
                [this] {
                  export_numbers(QFileDialog::getSaveFileName(this, tr("Export numbers"),
                                                              proposed_name(QStringLiteral(".csv")),
@@ -166,7 +166,7 @@ void MainWindow::make_menus() {
     }
     connect(menu, &QMenu::aboutToShow, this, [this] { actions_.refresh(); });
     if (group.actions.front() != actions_.find(QStringLiteral("open"))) continue;
-    auto* const recent = new QMenu(tr("Open &recent"), menu);
+    auto* const recent = new QMenu(tr("Op&en recent"), menu);
     menu->insertMenu(actions_.find(QStringLiteral("recover")), recent);
     connect(recent, &QMenu::aboutToShow, this, [this, recent] {
       recent->clear();

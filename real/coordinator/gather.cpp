@@ -13,9 +13,9 @@
 #include <memory>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "real/coordinator/worker_set.h"
+#include "real/join/worker_numbers.h"
 #include "real/proto/run.pb.h"
 #include "real/wire/failure.h"
 #include "real/wire/peer_text.h"
@@ -125,10 +125,10 @@ class Gatherer {
            (gathering_.spawn == Gathering::Spawn::kFirst && worker == 0);
   }
 
-  [[nodiscard]] std::vector<std::size_t> missing() const {
-    std::vector<std::size_t> workers;
+  [[nodiscard]] std::vector<std::int32_t> missing() const {
+    std::vector<std::int32_t> workers;
     for (std::size_t w = 0; w < worker_set_.size(); ++w) {
-      if (!worker_set_[w].channel) workers.push_back(w);
+      if (!worker_set_[w].channel) workers.push_back(static_cast<std::int32_t>(w));
     }
     return workers;
   }
@@ -140,13 +140,11 @@ class Gatherer {
   }
 
   [[nodiscard]] Error missing_workers_error() const {
-    const std::vector<std::size_t> workers = missing();
-    return Error::run(
-        {ProblemCode::kLost, "", static_cast<std::int32_t>(workers.front())},
-        fmt::format("{} {} did not join within {:g} s (the coordinator listens at {}){}",
-                    workers.size() == 1 ? "worker" : "workers", fmt::join(workers, ", "),
-                    gathering_.wait.count(), to_string(listener_.address()),
-                    rejected_peers_.in_words()));
+    const std::vector<std::int32_t> workers = missing();
+    return Error::run({ProblemCode::kLost, "", workers.front()},
+                      fmt::format("{} did not join within {:g} s (the coordinator listens at {}){}",
+                                  numbered_workers(workers), gathering_.wait.count(),
+                                  to_string(listener_.address()), rejected_peers_.in_words()));
   }
 
   Expected<void> check_joined_workers() {
@@ -206,8 +204,8 @@ class Gatherer {
   /// Returns a free worker number for a worker that accepts any number; kAnyWorker if no number is
   /// free.
   [[nodiscard]] std::int64_t first_free() const {
-    for (const std::size_t free : missing()) {
-      if (!spawned(free)) return static_cast<std::int64_t>(free);
+    for (const std::int32_t free : missing()) {
+      if (!spawned(free)) return free;
     }
     return kAnyWorker;
   }
@@ -244,6 +242,17 @@ class Gatherer {
               {ProblemCode::kTooLarge, "--worker"},
               fmt::format("worker {} does not exist: the scenario has {} workers, numbered from 0",
                           w, workers)));
+    }
+    if (hello.ranks() > 0 && gathering_.ranks == 0) {
+      return refuse(
+          guest.channel,
+          Error::request(
+              {ProblemCode::kConflict},
+              fmt::format(
+                  "a launcher started this worker as one of {} processes, but no launcher started "
+                  "the coordinator; start the coordinator as rank 0 of the same launch, or start "
+                  "every worker with tutti worker --join HOST:PORT",
+                  hello.ranks())));
     }
     if (hello.ranks() > 0 && hello.ranks() != gathering_.ranks) {
       return refuse(

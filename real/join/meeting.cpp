@@ -8,6 +8,7 @@
 // with their results.
 
 #include "real/join/meeting.h"
+#include "real/join/worker_numbers.h"
 #include "real/wire/frame.h"
 #include "real/wire/protocol.h"
 
@@ -17,7 +18,6 @@
 #include <cerrno>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 namespace tutti::real {
 
@@ -117,7 +117,7 @@ Expected<CoordinatorFound> find_coordinator(
       }
       if (event.state == State::kDone)
         return CoordinatorFound{std::move(event.connection), *appointment, event.run,
-                                options.secret};
+                                options.secret, event.peer.version};
       last = fmt::format("the coordinator does not answer at {}: {}",
                          to_string(appointment->coordinator), event.failure);
     }
@@ -148,9 +148,8 @@ class Mesh {
     for (; !away.empty(); away = missing()) {
       if (auto wanted = idle(); !wanted) return tl::make_unexpected(wanted.error());
       if (Clock::now() > meeting_.until)
-        return tl::make_unexpected(
-            Error::run({core::ProblemCode::kLost, "", away.front()},
-                       fmt::format("worker {} did not connect in time", fmt::join(away, ", "))));
+        return tl::make_unexpected(Error::run({core::ProblemCode::kLost, "", away.front()},
+                                              numbered_workers(away) + " did not connect in time"));
       std::vector<int> others;
       if (meeting_.coordinator >= 0) others.push_back(meeting_.coordinator);
       for (Reception::Event& event :

@@ -26,7 +26,8 @@ struct CoordinatorFound {
   Connection connection;
   Appointment appointment;
   RunId run{};
-  RunSecret secret;  ///< the appointment's secret, which has cached the key for `run`
+  RunSecret secret;     ///< the appointment's secret, which has cached the key for `run`
+  std::string version;  ///< the coordinator's protocol(); compatible, but possibly another release
 };
 
 /// Connects to the coordinator. Repeats failed attempts until time `until`, since the coordinator

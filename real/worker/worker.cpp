@@ -101,7 +101,7 @@ class Worker {
     worker_ = order.worker();
     line_.begin_heartbeat(heartbeat_interval(order.timeout_seconds()));
     now_doing("reading the plan");
-    scenario_ = read_plan(order);
+    scenario_ = read_plan(order, found_.version);
     if (!*scenario_) return tl::make_unexpected(scenario_->error());
     if (auto sane = check_assignment(order, **scenario_); !sane) return sane;
     // Check the memory before workers connect to each other, because until then no process on this

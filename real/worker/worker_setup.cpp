@@ -72,7 +72,7 @@ Expected<std::chrono::duration<double>> timeout_of(const proto::Assignment& orde
   return std::chrono::duration<double>(order.timeout_seconds());
 }
 
-Expected<core::Scenario> read_plan(const proto::Assignment& order) {
+Expected<core::Scenario> read_plan(const proto::Assignment& order, std::string_view coordinator) {
   std::vector<core::Library::File> files;
   for (const proto::LibraryFile& f : order.file()) {
     if (f.kind() < 0 || f.kind() > static_cast<int>(core::Library::Kind::kAlgorithm))
@@ -88,7 +88,7 @@ Expected<core::Scenario> read_plan(const proto::Assignment& order) {
         Error::run({core::ProblemCode::kIncompatible},
                    fmt::format("computes a different plan of the scenario ({:016x}, Tutti {}) than "
                                "the coordinator ({:016x}, Tutti {}); use the same program for both",
-                               digest, protocol(), order.plan_digest(), protocol())));
+                               digest, protocol(), order.plan_digest(), coordinator)));
   }
   scenario->run.steps = order.steps();
   scenario->run.seed = order.seed();

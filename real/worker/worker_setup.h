@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <memory>
+#include <string_view>
 #include <vector>
 
 #include "core/scenario/scenario.h"
@@ -23,9 +24,11 @@ namespace tutti::real {
 /// Returns the timeout of the run. ERRORS: the timeout is invalid.
 core::Expected<std::chrono::duration<double>> timeout_of(const proto::Assignment& order);
 
-/// Reads the scenario of an assignment. ERRORS: the scenario is invalid; its plan differs from the
-/// coordinator's plan, which means that the programs differ; a file has an unknown kind.
-core::Expected<core::Scenario> read_plan(const proto::Assignment& order);
+/// Reads the scenario of an assignment. `coordinator`: the coordinator's protocol(). ERRORS: the
+/// scenario is invalid; its plan differs from the coordinator's plan, which means that the programs
+/// differ; a file has an unknown kind.
+core::Expected<core::Scenario> read_plan(const proto::Assignment& order,
+                                         std::string_view coordinator);
 
 /// Checks that the numbers of an assignment, which are used as indices and counts, are in range for
 /// the scenario. ERRORS: a number is out of range. The error names the first number that is out of

@@ -18,6 +18,7 @@
 #include "real/coordinator/merge.h"
 #include "real/coordinator/worker_set.h"
 #include "real/proto/run.pb.h"
+#include "real/wire/protocol.h"
 #include "real/worker/coordinator_line.h"
 #include "real/worker/worker_setup.h"
 
@@ -76,7 +77,7 @@ core::Expected<void> obey(real::CoordinatorLine& line) {
   order.set_plan_digest(core::plan_digest(two_hosts()));
   const auto timeout = real::timeout_of(order);
   if (!timeout) return tl::make_unexpected(timeout.error());
-  const auto scenario = real::read_plan(order);
+  const auto scenario = real::read_plan(order, real::protocol());
   if (!scenario) return tl::make_unexpected(scenario.error());
   if (auto checked = real::check_assignment(order, *scenario); !checked) return checked;
   if (order.worker() < 0 || order.worker() >= order.peer_size() || order.peer_size() != 2 ||

@@ -15,6 +15,7 @@
 #include "real/join/tf_config.h"
 #include "real/proto/run.pb.h"
 #include "real/wire/frame.h"
+#include "real/wire/protocol.h"
 #include "real/worker/worker_setup.h"
 
 namespace {
@@ -56,7 +57,7 @@ void assignment(std::string_view bytes) {
   order.set_scenario_file("s");
   order.set_plan_digest(core::plan_digest(two_hosts()));
   if (!real::timeout_of(order)) return;
-  const auto scenario = real::read_plan(order);
+  const auto scenario = real::read_plan(order, real::protocol());
   if (!scenario || !real::check_assignment(order, *scenario)) return;
   if (order.worker() < 0 || order.worker() >= order.peer_size() || order.peer_size() != 2 ||
       order.batch() < 1 || order.workers_before() < 0 || order.streams() < 1)

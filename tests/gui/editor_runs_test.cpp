@@ -65,6 +65,8 @@ TEST_F(Editor, ARunIsComparedWithTheLastOneByAKey) {
   ASSERT_TRUE(ran()) << said_;
   // The headline has the difference, and R shows both runs: the earlier one first.
   EXPECT_THAT(window_->headline().text().toStdString(), HasSubstr("vs. previous run +"));
+  EXPECT_THAT(window_->headline().text().toStdString(), HasSubstr(" %; exposed comm."))
+      << "the figure is short, so that the lower bound also fits into a window of 1280 pixels";
   press(Qt::Key_R);
   ASSERT_TRUE(ran()) << said_;
   const Comparison* const both = window_->comparison().comparison();

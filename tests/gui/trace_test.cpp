@@ -335,6 +335,35 @@ TEST(Trace, NumbersOfADeviceIncludeItsBytesAndItsShareOfTime) {
   }
 }
 
+/// Kind 1 takes 100 ns on one device, and kind 2 takes 60 ns on each of three devices. Kind 2 comes
+/// first, because it takes longer in total.
+TEST(Trace, NumbersPerDeviceHaveTheKindsInTheOrderOfTheirTotals) {
+  std::ostringstream out;
+  core::TimelineWriter writer(out);
+  writer.begin({});
+  for (int device = 0; device < 3; ++device)
+    writer.track({device, core::TrackKind::kLane, 0, "gpu" + std::to_string(device), 0, 0});
+  const auto write = [&](int row, int kind, int start_ns, int ns) {
+    Span span;
+    span.start = Time(start_ns * 1000);
+    span.duration = Time(ns * 1000);
+    span.kind = kind;
+    writer.span(row, span);
+  };
+  for (int row = 0; row < 3; ++row) write(row, 2, 0, 60);
+  write(0, 1, 60, 100);
+  writer.end();
+  const auto trace = Trace::from_bytes(out.str(), "t.tutti");
+  ASSERT_TRUE(trace);
+  for (const bool by_device : {false, true}) {
+    std::vector<int> kinds;
+    for (const KindStatistics& entry :
+         statistics_of(**trace, {0, 1, 2}, {Time(), (*trace)->length()}, {by_device}).kinds)
+      kinds.push_back(entry.kind);
+    EXPECT_EQ(kinds, by_device ? std::vector({2, 2, 2, 1}) : std::vector({2, 1}));
+  }
+}
+
 TEST(Trace, DurationsOfMatchesAreCountedByPowersOfTwo) {
   const auto opened = Trace::from_bytes(random_timeline(9, 6, 3000).bytes, "t.tutti");
   ASSERT_TRUE(opened);

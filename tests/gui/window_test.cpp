@@ -7,9 +7,14 @@
 
 #include <QDockWidget>
 #include <QFile>
+#include <QKeySequence>
 #include <QListWidget>
+#include <QMenu>
+#include <QMenuBar>
 #include <QMimeData>
+#include <deque>
 #include <fstream>
+#include <map>
 #include <set>
 #include <sstream>
 
@@ -196,6 +201,20 @@ TEST_F(Window, EveryActionHasATextAndAUniqueShortcut) {
       EXPECT_TRUE(ids.insert(action->objectName()).second) << action->objectName().toStdString();
       for (const QKeySequence& key : action->shortcuts())
         EXPECT_TRUE(keys.insert(key.toString()).second) << key.toString().toStdString();
+    }
+  }
+}
+
+TEST_F(Window, NoTwoEntriesOfAMenuHaveTheSameMnemonic) {
+  std::deque<QWidget*> menus{window_.menuBar()};
+  for (; !menus.empty(); menus.pop_front()) {
+    std::map<QKeySequence, std::string> entries;
+    for (QAction* const action : menus.front()->actions()) {
+      if (action->menu()) menus.push_back(action->menu());
+      const QKeySequence mnemonic = QKeySequence::mnemonic(action->text());
+      if (mnemonic.isEmpty()) continue;
+      const auto [first, is_new] = entries.emplace(mnemonic, action->text().toStdString());
+      EXPECT_TRUE(is_new) << first->second << ", " << action->text().toStdString();
     }
   }
 }

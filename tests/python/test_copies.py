@@ -106,8 +106,9 @@ def test_a_saved_scenario_keeps_the_algorithm_that_it_uses(small, tmp_path):
     assert step_time(tutti.load(tmp_path / "colleague" / "mine.textproto")) == expected
 
     (tmp_path / "direct.tutti-algorithm").write_text("another one")
-    with pytest.raises(tutti.RequestError, match="has another algorithm"):
+    with pytest.raises(tutti.RequestError, match="has another algorithm") as caught:
         tutti.parse(SMALL).use(direct()).save(tmp_path / "mine.textproto")
+    assert caught.value.code == "conflict"
     assert (tmp_path / "direct.tutti-algorithm").read_text() == "another one"
 
 

@@ -1,6 +1,11 @@
+import re
+from pathlib import Path
+
 import pytest
 
 import tutti
+
+from conftest import SOURCE
 
 
 def test_fields_are_attributes(small):
@@ -63,6 +68,18 @@ def test_errors_have_file_line_column_and_remedy():
     assert any(p.line == 2 and p.field == "Run.steps" for p in problems)
     assert caught.value.file == "mine.textproto"
     assert isinstance(caught.value, ValueError)
+    # The exception has every attribute of its first problem.
+    for attribute in (*problems[0]._fields, "hint"):
+        assert getattr(caught.value, attribute) == getattr(problems[0], attribute), attribute
+
+
+def test_the_codes_of_problems_are_documented():
+    table = (SOURCE / "docs" / "output-and-errors.md").read_text(encoding="utf-8").partition("| code | meaning |")[2]
+    documented = set(re.findall(r"`([a-z-]+)`", "".join(re.findall(r"^\| (.*?) \|", table, re.MULTILINE))))
+    assert {"invalid", "too-small", "too-large", "stopped"} <= documented
+    for file in Path(tutti.__file__).parent.glob("*.py"):
+        used = set(re.findall(r"\bcode(?:: str)?\s*=\s*\"([^\"]+)\"", file.read_text(encoding="utf-8")))
+        assert used <= documented, f"{file.name}: {used - documented}"
 
 
 def test_load_reads_a_file_and_the_files_that_it_names(source, tmp_path):

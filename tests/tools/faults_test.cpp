@@ -308,7 +308,9 @@ TEST(InvalidPeers, AWorkerDetectsAnotherPlanAndNamesBothVersions) {
   const auto listener = real::Listener::open({"127.0.0.1", 0});
   ASSERT_TRUE(listener);
   Process worker({"worker", "--join", to_string(listener->address())});
-  auto channel = let_in(*listener, "", kOurs);
+  // Another release with the same protocol.
+  const std::string theirs = "7.8.9" + kOurs.substr(kOurs.rfind('+'));
+  auto channel = let_in(*listener, "", theirs);
   ASSERT_TRUE(channel);
   const auto introduced = next(*channel);
   ASSERT_TRUE(introduced && introduced->has_hello());
@@ -323,7 +325,8 @@ TEST(InvalidPeers, AWorkerDetectsAnotherPlanAndNamesBothVersions) {
   while (answer && answer->has_alive());
   ASSERT_TRUE(answer && answer->has_failure());
   EXPECT_THAT(answer->failure().text(),
-              AllOf(HasSubstr("computes a different plan"), HasSubstr("Tutti " + kOurs)));
+              AllOf(HasSubstr("computes a different plan"), HasSubstr(", Tutti " + kOurs + ")"),
+                    HasSubstr("(0000000000000001, Tutti " + theirs + ")")));
   channel.reset();
   expect_failed(worker, HasSubstr("computes a different plan"), "worker");
 }

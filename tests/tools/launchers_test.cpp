@@ -110,6 +110,18 @@ TEST(Launchers, AnInvalidScenarioEndsEveryRank) {
   }
 }
 
+TEST(Launchers, AWorkerOfALauncherReportsACoordinatorWithoutLauncher) {
+  ClusterRun run(ring_of(2));
+  const Outcome worker = Process({"worker", "--rendezvous", run.at()}, {open_mpi(1, 3)}).wait();
+  EXPECT_EQ(worker.status, 2);
+  EXPECT_THAT(worker.err,
+              AllOf(HasSubstr("one of 3 processes, but no launcher started the coordinator; "),
+                    HasSubstr("--join")));
+  run.join();
+  run.join();
+  EXPECT_EQ(run.coordinator().wait().status, 0);
+}
+
 TEST(Launchers, NamesARankThatDoesNotJoin) {
   const TemporaryFolder folder;
   Process::Options with{open_mpi(0, 2)};

@@ -43,6 +43,21 @@ class Error(Exception):
         super().__init__("\n".join(str(problem) for problem in problems))
 
     @property
+    def text(self) -> str:
+        """The text of the first problem, without its place."""
+        return self.problems[0].text
+
+    @property
+    def code(self) -> str:
+        """The kind of the first problem, such as "unknown-name" or "too-large"."""
+        return self.problems[0].code
+
+    @property
+    def field(self) -> str:
+        """The field, option or column with the first problem; "" if there is none."""
+        return self.problems[0].field
+
+    @property
     def file(self) -> str:
         """The file of the first problem."""
         return self.problems[0].file
@@ -56,6 +71,11 @@ class Error(Exception):
     def column(self) -> int:
         """The column of the first problem, counted from 1; 0: the whole file."""
         return self.problems[0].column
+
+    @property
+    def worker(self) -> int:
+        """The worker that caused the first problem in a real run; -1: none."""
+        return self.problems[0].worker
 
     @property
     def hint(self) -> str:

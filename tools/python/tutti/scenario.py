@@ -179,7 +179,7 @@ class Scenario(Fields):
         copy = folder / Path(temporary).name
         if copy.exists() and copy.read_text(encoding="utf-8", errors="replace") != text:
             message = "this file has another algorithm; call algorithm.save(path) and use(algorithm) first"
-            raise RequestError([Problem(message, file=str(copy), code="exists")])
+            raise RequestError([Problem(message, file=str(copy), code="conflict")])
         copy.write_text(text, encoding="utf-8")
         self.set("strategy.custom.file", copy.name)
 
