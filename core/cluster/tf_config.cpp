@@ -134,7 +134,8 @@ class TfConfigReader {
       config.index = index_from(index->text);
       if (!config.index)
         complain(*index, {ProblemCode::kWrongType, "index"},
-                 "index must be a number of at least 0 (got {})", describe(*index));
+                 "index must be a whole number from 0 to {} (got {})", kMaxTasks - 1,
+                 describe(*index));
     }
   }
 
