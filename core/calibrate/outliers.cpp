@@ -247,8 +247,8 @@ std::vector<std::string> notes_of(const Measurements& measured, bool found) {
     notes.emplace_back(
         "no outliers were searched for, because no two routes over the same kinds of links could "
         "be compared. For a comparison, a sender must send messages of at least two sizes, and "
-        "there must be at least three "
-        "devices (for network links: three workers). All links of a kind share one parameter");
+        "there must be at least three devices (for network links: three workers). All links of a "
+        "kind share one parameter");
   } else {
     const auto ways = relative_slowdowns(measured.ways, stated, kReferenceQuantiles[0]);
     const std::vector<const RelativeSlowdown*> timed = outliers_reported(measured, ways);

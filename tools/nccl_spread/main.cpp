@@ -83,8 +83,7 @@ void print_limit(const std::vector<Case>& cases) {
   }
   fmt::print(
       "    errors that would remain if each predicted table and protocol were multiplied by its "
-      "own "
-      "best factor: median {:.1f} %, 90th percentile {:.1f} %\n",
+      "own best factor: median {:.1f} %, 90th percentile {:.1f} %\n",
       100 * errors.quality().median, 100 * errors.quality().p90);
 }
 

@@ -79,7 +79,7 @@ void OperationReader::read_op(const JsonValue& of, bool in_pipeline, std::vector
         reduction);
   if ((op.packets_in || op.packets_out) && ++packet_ops_ == kMaxPacketOps + 1)
     add(ProblemCode::kTooLarge, "ops", of.at,
-        "the plan has more than {} operations with packets, which is the limit", kMaxPacketOps);
+        "the plan has more operations with packets than the limit of {}", kMaxPacketOps);
   switch (op.verb) {
     case PlanVerb::kBarrier:
       op.barrier = static_cast<int>(number(of, "barrier_id", 0, kMaxPlanChunks));

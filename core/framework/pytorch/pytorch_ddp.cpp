@@ -124,8 +124,8 @@ ProgramSetting ddp_setting(std::int64_t bucket, std::optional<std::int64_t> firs
       made.remark =
           "bucket_cap_mb is in MiB, and the size of the first bucket is in bytes. If bucket_cap_mb "
           "is set, newer releases of PyTorch ignore the size of the first bucket. The step time "
-          "was "
-          "therefore predicted with and without this size; the stated step time is the longer one";
+          "was therefore predicted with and without this size; the stated step time is the longer "
+          "one";
       made.readings.push_back({"strategy.pytorch_ddp.first_bucket_bytes="});
     }
   }
