@@ -224,6 +224,10 @@ def check_itself() -> None:
     assert absent(schema, [{**sample, "rows": [{"b": "x"}]}], "s") == ["s.rows[].c"]
     learn(schema, {**sample, "rows": [{"b": "x"}]}, "", {})
     assert problems({**sample, "rows": [{"b": "x"}]}, schema, "s") == [], "c is optional now"
+    named: dict = {}
+    learn(named, {"b": 1, "rows": [{"b": 2}]}, "", {"b": "of the report", "rows.b": "of a row"})
+    assert named["properties"]["b"]["description"] == "of the report"
+    assert named["properties"]["rows"]["items"]["properties"]["b"]["description"] == "of a row"
 
 
 def merged_type(old: object, kind: str) -> object:
@@ -237,31 +241,40 @@ def merged_type(old: object, kind: str) -> object:
     return kinds[0] if len(kinds) == 1 else kinds
 
 
-def learn(schema: dict, value: object, name: str, words: dict[str, str]) -> None:
-    """Adds the fields and types of the value that the schema lacks to the schema."""
+def learn(schema: dict, value: object, name: str, words: dict[str, str], parent: str = "") -> None:
+    """Adds the fields and types of the value that the schema lacks to the schema.
+
+    `parent` is the name of the field that contains the value. The key "parent.name" of `words`
+    precedes the key "name".
+    """
     fresh = "type" not in schema
-    if fresh and name in words:
-        schema.setdefault("description", words[name])
+    for key in (f"{parent}.{name}", name):
+        if fresh and key in words:
+            schema.setdefault("description", words[key])
     schema["type"] = merged_type(schema.get("type"), type_of(value))
     if isinstance(value, dict) and name in MAPS:
         inner = schema.setdefault("additionalProperties", {})
         for one in value.values():
-            learn(inner, one, "", words)
+            learn(inner, one, "", words, name)
     elif isinstance(value, dict):
         fields = schema.setdefault("properties", {})
         if fresh:
             schema["required"] = list(value)
         schema["required"] = [field for field in schema.get("required", []) if field in value]
         for field, one in value.items():
-            learn(fields.setdefault(field, {}), one, field, words)
+            learn(fields.setdefault(field, {}), one, field, words, name or parent)
     elif isinstance(value, list):
         inner = schema.setdefault("items", {})
         for one in value:
-            learn(inner, one, "", words)
+            learn(inner, one, "", words, name)
 
 
 def descriptions(schema: str) -> dict[str, str]:
-    """Returns the descriptions of fields in the section of the pages of reports for this schema."""
+    """Returns the descriptions of fields in the section of the pages of reports for this schema.
+
+    A row of a table "field of `packs[]`" describes the field only inside `packs`. A row `advice.why`
+    describes the field `why` only inside `advice`. Their keys are "packs.NAME" and "advice.why".
+    """
     words: dict[str, str] = {
         "schema_version": "The version of the form of the output. It increases if a field is removed or changes its meaning.",
         "tutti_version": "The version of Tutti that wrote the report.",
@@ -269,17 +282,21 @@ def descriptions(schema: str) -> dict[str, str]:
     }
     command = "errors" if schema == "error" else schema.split("_")[0]
     section: list[str] = []
+    of = ""
     for line in "\n".join(page.read_text(encoding="utf-8") for page in REPORTS).split("\n"):
         if line.startswith("## "):
             section = line.lower().split()
         if command not in section or "--promise" in section:
             continue
         cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if line.startswith("| field"):
+            found = re.search(r"`([a-z_]+)\[\]`", cells[0])
+            of = f"{found[1]}." if found else ""
         if not line.startswith("| `") or len(cells) != 2:
             continue
         text = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", cells[1])
-        for field in re.findall(r"`([a-z_]+)(?:\[\])?`", cells[0]):
-            words.setdefault(field, text)
+        for field in re.findall(r"`([a-z_]+(?:\.[a-z_]+)?)(?:\[\])?`", cells[0]):
+            words.setdefault(of + field, text)
     return words
 
 

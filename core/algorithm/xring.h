@@ -24,8 +24,8 @@ namespace tutti::core {
 std::unique_ptr<Schedule> xring_all_reduce(std::int32_t ranks, std::int64_t elements,
                                            const RingOptions& options);
 
-/// Returns the padded length of a buffer of `elements` elements: the next multiple of ranks ·
-/// rings. SOURCE: all_reduce.py, _padded_split.
+/// Returns the padded length of a buffer of `elements` elements: the smallest multiple of ranks ·
+/// rings that is at least `elements`. SOURCE: all_reduce.py, _padded_split.
 std::int64_t padded_for_xring(std::int64_t elements, std::int64_t ranks, std::int64_t rings);
 
 }  // namespace tutti::core

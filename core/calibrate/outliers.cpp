@@ -246,8 +246,9 @@ std::vector<std::string> notes_of(const Measurements& measured, bool found) {
   if (outliers.empty()) {
     notes.emplace_back(
         "no outliers were searched for, because no two routes over the same kinds of links could "
-        "be compared. A comparison needs messages of two sizes from one sender, and at least three "
-        "devices (for network links: three workers). All links of a kind share one parameter");
+        "be compared. For a comparison, a sender must send messages of at least two sizes, and "
+        "there must be at least three devices (for network links: three workers). All links of a "
+        "kind share one parameter");
   } else {
     const auto ways = relative_slowdowns(measured.ways, stated, kReferenceQuantiles[0]);
     const std::vector<const RelativeSlowdown*> timed = outliers_reported(measured, ways);

@@ -96,7 +96,8 @@ class TfConfigReader {
             add(tasks, *index, task.value);
           } else {
             complain(task.value, {ProblemCode::kWrongType, "cluster"},
-                     "\"{}\" is not a task index; expected a number of at least 0", task.name);
+                     "\"{}\" is not a task index; expected a whole number from 0 to {}", task.name,
+                     kMaxTasks - 1);
           }
         }
       } else {
@@ -134,7 +135,8 @@ class TfConfigReader {
       config.index = index_from(index->text);
       if (!config.index)
         complain(*index, {ProblemCode::kWrongType, "index"},
-                 "index must be a number of at least 0 (got {})", describe(*index));
+                 "index must be a whole number from 0 to {} (got {})", kMaxTasks - 1,
+                 describe(*index));
     }
   }
 

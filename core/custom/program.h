@@ -168,8 +168,8 @@ class StepFinder {
     std::int64_t identical_end = 0;
   };
   [[nodiscard]] Found find(int node, std::int64_t index, Variables& variables) const;
-  /// Returns the number of steps that the lane executes before it reaches a mark. `rounds` has, for
-  /// each loop around the mark, the index of the iteration.
+  /// Returns the number of steps that the lane executes before it reaches a mark. `rounds` contains
+  /// the value of the variable of each loop around the mark, outermost loop first.
   [[nodiscard]] std::int64_t position(const MarkCode& mark, const std::vector<std::int64_t>& rounds,
                                       Variables& variables) const;
 

@@ -265,8 +265,8 @@ std::string rings_text(const Graph& ring, const char* span) {
     std::size_t end = c;
     while (end < ring.orders.size() && ring.orders[end].gpus == ring.orders[c].gpus) ++end;
     text += fmt::format(
-        "  ring {{ span: {} gpu: [{}] channels: {} source: \"NCCL 2.28.9's graph search, by "
-        "Tutti\" }}\n",
+        "  ring {{ span: {} gpu: [{}] channels: {} source: \"found by "
+        "Tutti's implementation of NCCL 2.28.9's graph search\" }}\n",
         span, fmt::join(ring.orders[c].gpus, ", "), 2 * (end - c));
     c = end;
   }

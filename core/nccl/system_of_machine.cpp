@@ -205,7 +205,8 @@ Expected<System> system_of(const Machine& machine, int nodes, std::optional<int>
   if (model == GpuModel::kNone)
     return wrong({ProblemCode::kMissing, "Device.gpu_model"},
                  fmt::format("the model of GPU {} is unknown; set device {{ gpu_model: … }} in the "
-                             "machine's file ({}), or nearest_gpu_model for a GPU of another model",
+                             "machine's file to one of {}; if the GPU's model is not in this list, "
+                             "set nearest_gpu_model to the most similar one instead",
                              part(machine, first).name, known_models()));
   const KnownGpu* gpu = find_gpu(model);
   if (gpu == nullptr)

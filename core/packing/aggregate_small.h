@@ -26,12 +26,12 @@ struct SmallGradient {
 };
 
 /// Implements TensorFlow's agg_small_grads_max_bytes and agg_small_grads_max_group: forms packs of
-/// two or more adjacent float32 gradients of at most `max_bytes` each. Returns, for each pack, the
-/// indices of its gradients. Every other gradient is a separate pack; the packs with a single
-/// gradient come last. If `exact_group` is false, packs have up to max_group + 2 gradients, as in
-/// TensorFlow. If `exact_group` is true, packs have at most max_group gradients. REQUIRES: both
-/// limits are above 0. SOURCE: tensorflow/python/distribute/cross_device_utils.py,
-/// pack_small_tensors.
+/// two or more adjacent float32 gradients. Only gradients of at most `max_bytes` are in such packs.
+/// Every other gradient is a separate pack; the packs with a single gradient come last. Returns,
+/// for each pack, the indices of its gradients. If `exact_group` is false, packs have up to
+/// max_group + 2 gradients, as in TensorFlow. If `exact_group` is true, packs have at most
+/// max_group gradients. REQUIRES: both limits are above 0. SOURCE:
+/// tensorflow/python/distribute/cross_device_utils.py, pack_small_tensors.
 std::vector<std::vector<int>> aggregate_small(std::span<const SmallGradient> gradients,
                                               Bytes max_bytes, std::int64_t max_group,
                                               bool exact_group = false);

@@ -301,11 +301,19 @@ class PytorchGraph {
         numbers_.try_emplace({*which, turn}, static_cast<std::int32_t>(graph_.collectives.size()));
     if (fresh) graph_.collectives.push_back(one);
     ExecutionGraph::Collective& there = graph_.collectives[known->second];
-    if (there.kind != one.kind || there.root != one.root)
-      return fail(ProblemCode::kConflict,
-                  "call {} \"{}\" of rank {} is collective {} of its group, which is \"{}\" on "
-                  "another rank",
-                  call.id, call.name, rank_, turn, there.name);
+    if (there.kind != one.kind)
+      return fail(
+          ProblemCode::kConflict,
+          "the ranks of a group disagree about collective {} of the group (counted from 0): "
+          "it is call {} \"{}\" on rank {}, but \"{}\" on another rank",
+          turn, call.id, call.name, rank_, there.name);
+    if (there.root != one.root)
+      return fail(
+          ProblemCode::kConflict,
+          "the ranks of a group disagree about the root of collective {} of the group "
+          "(counted from 0): the root is {} in call {} \"{}\" of rank {}, but {} on another "
+          "rank",
+          turn, one.root, call.id, call.name, rank_, there.root);
     there.elements = std::max(there.elements, one.elements);
     return builder.collective(known->second);
   }

@@ -16,8 +16,9 @@ class LinkChecks {
         scenario_(written.scenario),
         cluster_(*written.scenario.cluster) {}
 
-  /// Checks that there is a route from every sending device to every other device. Workers with the
-  /// same machine are identical, so it is enough to check the first two workers of each group.
+  /// Checks that there is a route from every sending device to every other sending device. All
+  /// workers of one entry of the cluster (WorkerGroup) have the same machine, so it is enough to
+  /// check the first two workers of each entry.
   void check_reach() {
     const Strategy& strategy = scenario_.strategy;
     if (!strategy.spec) return (void)check_reach_of(strategy);

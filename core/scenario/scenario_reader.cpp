@@ -131,7 +131,8 @@ class ScenarioReader {
     if (!on_read.empty() && !message_.run().has_checkpoint_every())
       fields_.complain(w.on_read(0), ProblemCode::kMissing,
                        "workload: on_read variables are aggregated for checkpoints; set the "
-                       "interval of checkpoints, run {{ checkpoint_every: … }}");
+                       "number of steps between checkpoints with the field "
+                       "run {{ checkpoint_every: … }}");
     if (!w.layer_times().empty()) {
       const auto file = library_.read(Library::Kind::kLayerTimes, w.layer_times(), path_);
       if (!file) {

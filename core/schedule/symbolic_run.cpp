@@ -327,8 +327,8 @@ bool SymbolicRun::inside(std::size_t number, Rank rank, const Range& range) {
   const std::int64_t elements = buffer(rank, range.buffer).elements();
   if (range.offset >= 0 && range.count >= 0 && range.end() <= elements) return true;
   complain(ViolationKind::kOutside, number, {rank},
-           "{}[{}..{}) of rank {} is outside its {} elements", name_of(range.buffer), range.offset,
-           range.end(), rank, elements);
+           "{}[{}..{}) of rank {} is outside the buffer, which has {} elements",
+           name_of(range.buffer), range.offset, range.end(), rank, elements);
   return false;
 }
 

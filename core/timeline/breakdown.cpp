@@ -8,7 +8,7 @@ std::vector<std::pair<std::string, Time>> named_parts(const Breakdown& parts) {
   std::vector<std::pair<std::string, Time>> named{
       {"launching the collective", parts.launch},
       {"link latency", parts.latency},
-      {"waiting for a busy link, engine or slot", parts.queue},
+      {"waiting for a busy link or copy engine or for a free slot", parts.queue},
       {"reductions", parts.reduce},
       {"copies in memory", parts.copy},
       {"host transport", parts.host}};

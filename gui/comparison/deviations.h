@@ -30,10 +30,11 @@ struct Deviation {
   core::Time start{};
 };
 
-/// Returns the deviations of all training steps and of their components, the `most` largest
-/// deviations of packs, and the `most` largest deviations of spans. The order is by magnitude,
-/// largest first. The function core::join_lane_steps() pairs the spans. Spans are compared by their
-/// duration, without the time for which they waited.
+/// Returns the deviations of all training steps and of their components, the largest deviations of
+/// packs (at most `most`), and the largest deviations of spans (at most `most`). The result is
+/// sorted by magnitude, largest first. The functions core::join_lane_steps() and
+/// core::join_other_spans() pair the spans. Spans are compared by their duration, without the time
+/// for which they waited.
 /// ERRORS: a block is damaged; `stop` was set (kRun). Cost: linear in the number of spans of both
 /// files.
 core::Expected<std::vector<Deviation>> largest_deviations(

@@ -350,7 +350,8 @@ void SweepPanel::want_scenario() {
 // --- files ---
 
 QString SweepPanel::write_picture(const QString& path) const {
-  if (!data_ || !plot_->curves().best) return tr("there is no point to draw");
+  if (!data_ || !plot_->curves().best)
+    return tr("there is nothing to draw, because no point has completed");
   QBuffer buffer;
   const QSize size = plot_->size().expandedTo({640, 420});
   if (path.endsWith(QStringLiteral(".svg"), Qt::CaseInsensitive)) {

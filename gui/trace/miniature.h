@@ -24,8 +24,8 @@ struct Miniature {
 /// has at most `most_rows` rows. ERRORS: the trace has no spans.
 core::Expected<Miniature> miniature_of(std::shared_ptr<const Trace> trace, std::size_t most_rows);
 
-/// Executes a scenario for a small picture. Only the first workers are recorded, and a limited
-/// number of spans. `path`: the file of the text, to which relative file names in the text refer.
+/// Executes a scenario for a small picture. Only the first four workers, and at most 200,000 spans,
+/// are recorded. `path`: the file of the text, to which relative file names in the text refer.
 /// ERRORS: the scenario has problems, the run failed, or `stop` became true.
 core::Expected<Miniature> make_miniature(const std::string& text, const std::string& path,
                                          const core::Library& library, core::Executor& executor,

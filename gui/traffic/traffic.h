@@ -60,7 +60,7 @@ class Traffic {
   }
 
   /// Returns the messages with Transfer::sent ≤ t < Transfer::taken, ordered by `sent`. Cost: for
-  /// each lane, logarithmic in the number of steps.
+  /// each lane, logarithmic in the lane's number of schedule steps.
   [[nodiscard]] std::vector<Transfer> in_flight(core::Time t) const;
   /// Calls `each` with every message for which Transfer::sent < range.to and Transfer::taken >
   /// range.from, lane by lane.

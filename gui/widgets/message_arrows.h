@@ -34,7 +34,8 @@ class MessageArrows : public QObject, public Overlay {
   void update_visible();
 
  signals:
-  /// Emitted with a message for the status bar when the user has followed a message.
+  /// Emitted with a text for the status bar when the user switches the arrows of all messages on or
+  /// off, and when there is no message to follow.
   void status_message(const QString& text);
 
  private:

@@ -129,7 +129,8 @@ void ComparisonPanel::add_actions(Actions& actions) {
       compare, "align-pack", tr("Align by &pack"), QStringLiteral("Alt+3"),
       [this] { align(Align::kPack); }, [this] { return align_ == Align::kPack; });
   actions.add(compare, "arrange",
-              tr("M&atching rows next to each other, or the first timeline above the second"),
+              tr("Switch between m&atching rows next to each other and the first timeline above "
+                 "the second"),
               QStringLiteral("I"), [this] {
                 const bool pairs = view_.arrangement() == Arrangement::kPairs;
                 view_.arrange(pairs ? Arrangement::kSides : Arrangement::kPairs);

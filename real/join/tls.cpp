@@ -222,8 +222,8 @@ Expected<std::shared_ptr<const TlsContext>> TlsContext::open(const std::string& 
   if (!secret && (::stat(option.c_str(), &status) != 0 || !S_ISDIR(status.st_mode))) {
     return tl::make_unexpected(Error::request(
         {ProblemCode::kUnknownName, "--tls"},
-        fmt::format("--tls {}: expected secret, or a folder with certificate.pem, key.pem and "
-                    "ca.pem",
+        fmt::format("--tls {}: expected the word \"secret\" (--tls secret), or a folder with "
+                    "certificate.pem, key.pem and ca.pem",
                     option)));
   }
   const std::shared_ptr<TlsContext> made(

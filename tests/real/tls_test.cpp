@@ -264,7 +264,7 @@ std::string why_not(const std::string& option) {
 TEST(TlsSettings, NameFilesThatCannotBeUsed) {
   const TemporaryFolder folder;
   const Authority authority;
-  EXPECT_THAT(why_not("/nowhere"), HasSubstr("--tls /nowhere: expected secret, or a folder"));
+  EXPECT_THAT(why_not("/nowhere"), HasSubstr("--tls /nowhere: expected the word \"secret\""));
   EXPECT_THAT(why_not(folder.path()), HasSubstr("certificate.pem: No such file or directory"));
   static_cast<void>(folder.write("certificate.pem", "not a certificate\n"));
   EXPECT_THAT(why_not(folder.path()), HasSubstr("key.pem: No such file or directory"));

@@ -82,8 +82,8 @@ void print_limit(const std::vector<Case>& cases) {
     }
   }
   fmt::print(
-      "    lower limit of the error, with the best factor for each predicted table and protocol: "
-      "median {:.1f} %, 90th percentile {:.1f} %\n",
+      "    errors that would remain if each predicted table and protocol were multiplied by its "
+      "own best factor: median {:.1f} %, 90th percentile {:.1f} %\n",
       100 * errors.quality().median, 100 * errors.quality().p90);
 }
 

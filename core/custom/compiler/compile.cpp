@@ -101,7 +101,7 @@ class HeaderCompiler : public CompilerPart {
     if (!has_blocks(program_.kind) || program_.chunks % program_.shape.ranks == 0) return;
     complain(ProblemCode::kConflict, syntax_.at(syntax_.chunks).at,
              "{} chunks cannot be divided into {} equal blocks, one per rank, as {} requires; use "
-             "a multiple of ranks",
+             "a multiple of the number of ranks",
              program_.chunks, program_.shape.ranks, to_string(program_.kind));
   }
 

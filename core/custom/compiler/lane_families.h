@@ -8,7 +8,8 @@
 namespace tutti::core::custom {
 
 /// The lanes that the text declares. A lane is a sequence of steps that a rank executes in order. A
-/// `lane` statement declares a family: one lane, or lanes with the numbers of a range.
+/// `lane` statement declares a family: either a single lane, or one lane for each number of a
+/// range.
 class LaneFamilies : public CompilerPart {
  public:
   LaneFamilies(Compilation& shared, ExpressionCompiler& expressions)

@@ -79,7 +79,7 @@ void OperationReader::read_op(const JsonValue& of, bool in_pipeline, std::vector
         reduction);
   if ((op.packets_in || op.packets_out) && ++packet_ops_ == kMaxPacketOps + 1)
     add(ProblemCode::kTooLarge, "ops", of.at,
-        "the plan has more than {} operations with packets, which is the limit", kMaxPacketOps);
+        "the plan has more operations with packets than the limit of {}", kMaxPacketOps);
   switch (op.verb) {
     case PlanVerb::kBarrier:
       op.barrier = static_cast<int>(number(of, "barrier_id", 0, kMaxPlanChunks));
@@ -107,12 +107,13 @@ void OperationReader::count_pipelined(const JsonValue& of, const PlanOp& op,
   }
   if (before <= kMaxPipelined && pipelined_ > kMaxPipelined)
     add(ProblemCode::kTooLarge, "ops", of.at,
-        "the operations in pipelines have more than {} operands, which is the limit",
+        "the operations in pipelines, together with their sources, targets, channels and "
+        "semaphores, are more than the limit of {}; use fewer",
         kMaxPipelined);
   if (op.packets_in || op.packets_out)
     add(ProblemCode::kUnsupported, "name", of.at,
-        "\"{}\" cannot be in a pipeline, because MSCCL++ does not divide operations with packets "
-        "into rounds",
+        "operation \"{}\" cannot be in a pipeline: a pipeline executes its operations in rounds, "
+        "and MSCCL++ does not divide operations with packets into rounds",
         name);
 }
 

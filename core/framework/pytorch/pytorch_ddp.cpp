@@ -122,9 +122,10 @@ ProgramSetting ddp_setting(std::int64_t bucket, std::optional<std::int64_t> firs
     made.remark = "first_bucket_bytes is in bytes";
     if (!usual_cap) {
       made.remark =
-          "bucket_cap_mb is in MiB, and the size of the first bucket in bytes; if bucket_cap_mb is "
-          "set, newer releases of PyTorch ignore the size of the first bucket, so the step time "
-          "was predicted with and without this size; the longer of the two step times is stated";
+          "bucket_cap_mb is in MiB, and the size of the first bucket is in bytes. If bucket_cap_mb "
+          "is set, newer releases of PyTorch ignore the size of the first bucket. The step time "
+          "was therefore predicted with and without this size; the stated step time is the longer "
+          "one";
       made.readings.push_back({"strategy.pytorch_ddp.first_bucket_bytes="});
     }
   }

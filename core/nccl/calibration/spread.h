@@ -58,8 +58,9 @@ class Spread {
   /// Returns initial parameters for the estimate. The initial parameters assume that times differ
   /// from the predictions by up to 50 %.
   static Spread initial();
-  /// Parses a CSV with the columns name, value, how. ERRORS: an unknown, missing or duplicate name;
-  /// a value that is not a positive number.
+  /// Parses a CSV with the columns `name`, `value` and `how`. The column `how` states the origin of
+  /// each value, and is ignored. ERRORS: an unknown, missing or duplicate name; a value that is not
+  /// a number from 1e-6 to 1000.
   static Expected<Spread> parse(std::string_view text, const std::string& file);
   /// Loads nccl_spread.csv from the library folder.
   static Expected<Spread> load(const std::string& library_folder);

@@ -11,8 +11,9 @@
 namespace tutti::core::nccl {
 namespace {
 
-/// Returns 0, 1, 3, 6, 10, …. The values x(x + 1)/2, modulo the next power of two, visit all
-/// numbers below this power. Numbers that are n or more are omitted.
+/// Returns all numbers below `count`, in the order of the triangular numbers x(x + 1)/2 modulo P:
+/// 0, 1, 3, 6, 10, …. P is the smallest power of two that is at least `count`. The values for x
+/// from 0 to P - 1 are all numbers below P; numbers of `count` or more are omitted.
 std::vector<int> triangular(int count) {
   const unsigned mask = std::bit_ceil(static_cast<unsigned>(count)) - 1;
   std::vector<int> deltas;

@@ -302,7 +302,7 @@ Expected<Communicator> uniform_communicator(const System& system, Version versio
   comm.collnet_heads = comm.graphs.collnet_direct.channels;
   comm.collnet_narrow = sharp_adds_narrow_types(system.nic_gb_per_s);
   if (comm.ranks > 1 && comm.graphs.ring.channels == 0)
-    return wrong(ProblemCode::kTooSmall, "the links are too slow for a single channel of NCCL");
+    return wrong(ProblemCode::kTooSmall, "the links are too slow for even one channel of NCCL");
   comm.nvls = comm.graphs.nvls.channels > 0 && settings.nvls.value_or(true);
   count_channels(comm, settings);
   comm.p2p = point_to_point(system, settings, comm.channels, version);

@@ -11,7 +11,7 @@ namespace tutti::core::nccl {
 /// mesh on one node, the search is executed instead, and the graphs contain the orders of GPUs.
 /// ERRORS: there is no formula for the system. Systems without a formula are: several nodes with a
 /// part of a cube mesh, several nodes without network cards, and systems whose links are too slow
-/// for a single channel.
+/// for even one channel.
 Expected<Communicator> uniform_communicator(const System& system, Version version,
                                             const Settings& settings);
 

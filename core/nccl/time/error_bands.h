@@ -62,10 +62,10 @@ class ErrorBands {
   static std::array<std::size_t, 4> factors_of(const BandFacts& facts);
 
   ErrorBands();
-  /// Parses a CSV with the columns part, name, low, high, widen. Rows with the part "one node" or
-  /// "several nodes" are bands. The name of a band is one of kSizeNames; the columns low and high
-  /// of a band are relative to the prediction. All other rows are factors, with the value in the
-  /// column widen.
+  /// Parses a CSV with the columns `part`, `name`, `low`, `high` and `widen`. Rows with the part
+  /// "one node" or "several nodes" are bands. The name of a band is one of kSizeNames; `low` and
+  /// `high` of a band are relative to the prediction. All other rows are factors, with the value in
+  /// the column `widen`.
   /// ERRORS: a missing, duplicate or invalid row.
   static Expected<ErrorBands> parse(std::string_view text, const std::string& file);
   /// Loads nccl_error.csv from the library folder.

@@ -116,8 +116,9 @@ class Parameters {
  public:
   /// Returns initial values for a fit, taken from data sheets and NCCL's own constants.
   static Parameters initial();
-  /// Parses a CSV with the columns name, value, unit, how. ERRORS: an unknown, missing or duplicate
-  /// name; a value that is not a positive number.
+  /// Parses a CSV with the columns `name`, `value`, `unit` and `how` (the origin of the value).
+  /// ERRORS: an unknown, missing or duplicate name; a value that is not a positive number; a unit
+  /// that is not the parameter's unit.
   static Expected<Parameters> parse(std::string_view text, const std::string& file);
   /// Loads nccl_time.csv from the library folder.
   static Expected<Parameters> load(const std::string& library_folder);

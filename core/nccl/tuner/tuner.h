@@ -39,7 +39,8 @@ class Tuner {
                                                              Function function) const = 0;
   /// Changes the constants of NCCL's cost model, as plugins can since NCCL 2.28.
   virtual void rewrite(const Communicator& /*communicator*/, Constants& /*constants*/) const {}
-  /// Returns a description of the tuner for messages.
+  /// Returns a phrase that names the tuner in notes to the user, such as "NVIDIA's example tuner
+  /// with FILE".
   [[nodiscard]] virtual std::string name() const = 0;
   /// Returns the reason why the plugin never makes a choice in this communicator; "" if the plugin
   /// may make a choice.

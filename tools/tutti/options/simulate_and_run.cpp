@@ -175,8 +175,8 @@ void add_perf(CLI::App& app, PerfOptions& o) {
       ->excludes("--driving");
   c->add_option("--tuner", o.nccl.tuner,
                 "With --cluster: tuner plugin that NCCL loads: none (default), aws_ofi (the tables "
-                "of aws-ofi-nccl on EC2), or a table file of tutti tune --emit nccl-tuner or of "
-                "NVIDIA's example tuner");
+                "of aws-ofi-nccl on EC2), or a file with a table, either from tutti tune --emit "
+                "nccl-tuner or for NVIDIA's example tuner");
   c->add_option("--instance", o.nccl.instance,
                 "With --cluster: EC2 instance type for --tuner aws_ofi, such as p5en.48xlarge "
                 "(default: derived from the GPUs if they determine it)");
