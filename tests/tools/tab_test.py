@@ -88,12 +88,13 @@ CASES = [
     ("echo x; tutti simu", "echo x; tutti simulate "),
 ]
 
-#: Cases in bash alone. bash replaces variables by their values, and quotes '@'.
+#: Cases in bash alone. bash replaces variables by their values. Without bash-completion, it also
+#: writes a backslash before '@', which has no effect.
 BASH_CASES = [
     ("tutti simulate $HOME/ho", "tutti simulate HOME/home.textproto "),
     ("tutti simulate ${HOME}/ho", "tutti simulate HOME/home.textproto "),
     ("tutti compare $HOME/ru", "tutti compare HOME/runs/"),
-    ("tutti simulate v@", "tutti simulate v\\@1.textproto "),
+    ("tutti simulate v@", "tutti simulate v@1.textproto "),
 ]
 
 #: What is typed, and words that the shell then lists.
@@ -201,7 +202,7 @@ def differences(kind: str, program: Path, folder: Path, installed: bool) -> int:
         shell.wait(lambda: PROMPT in shell.shown, "no prompt")
         for typed, expected in CASES + (BASH_CASES if kind == "bash" else []):
             expected = expected.replace("HOME", str(folder / "home"))
-            line = shell.line_after_tab(typed)
+            line = shell.line_after_tab(typed).replace("\\@", "@")
             # zsh adds a blank in the middle of a line, too.
             if kind == "zsh" and "|" in typed:
                 line = line.replace("  ", " ")
