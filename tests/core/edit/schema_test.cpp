@@ -102,12 +102,15 @@ TEST(Schema, EveryCommentThatMentionsADefaultStatesOne) {
     const bool mentions = one.help.find("efault") != std::string::npos ||
                           one.help.find("equired") != std::string::npos;
     // A field without a comment of its own has the comment of its message.
-    if (mentions && !one.message) EXPECT_NE(one.otherwise, "") << one.full_name << ": " << one.help;
+    if (mentions && !one.message) {
+      EXPECT_NE(one.otherwise, "") << one.full_name << ": " << one.help;
+    }
     if (!one.otherwise.empty()) stated.insert(one.full_name);
     const bool has_zero =
         one.kind == FieldType::Kind::kChoice && !one.repeated && !one.choices.empty();
-    if (has_zero && one.choices.front().help.find("Default.") != std::string::npos)
+    if (has_zero && one.choices.front().help.find("Default.") != std::string::npos) {
       EXPECT_EQ(one.otherwise, one.choices.front().name);
+    }
   });
   EXPECT_GT(stated.size(), 100u);
 }

@@ -40,7 +40,7 @@ System machine(const std::string& name, int nodes, std::optional<int> gpus = {},
   return system.value_or(System());
 }
 
-Communicator communicator(const System& system) {
+Communicator uniform(const System& system) {
   const auto comm = uniform_communicator(system, kDefaultVersion, {});
   EXPECT_TRUE(comm) << comm.error().message();
   return comm.value_or(Communicator());
@@ -71,7 +71,7 @@ TEST(NcclTime, IsNeverBelowTheTransferTimeByTheDataSheet) {
   const Parameters parameters = shipped();
   for (const OnMachines& setup : kSetups) {
     const System s = machine(setup.machine, setup.nodes);
-    const Communicator comm = communicator(s);
+    const Communicator comm = uniform(s);
     const Model model = tune(comm, {});
     const double out_of_gpu = s.card ? s.pcie_gb_per_s : s.nvlink_of_gpu();
     for (const Function function :
@@ -97,7 +97,7 @@ TEST(NcclTime, GrowsWithTheBytesForAGivenChoice) {
   const Parameters parameters = shipped();
   for (const OnMachines& setup : kSetups) {
     const System s = machine(setup.machine, setup.nodes);
-    const Communicator comm = communicator(s);
+    const Communicator comm = uniform(s);
     for (const Candidate& one : candidates(comm, tune(comm, {}), {Function::kAllReduce, 1 << 20})) {
       if (one.off) continue;
       double before = 0;
@@ -119,7 +119,7 @@ TEST(NcclTime, LargeRingsAreLimitedByTheNarrowestLink) {
   // other costs are negligible.
   const Parameters parameters = shipped();
   const System s = machine("dgx-a100", 2);
-  const Communicator comm = communicator(s);
+  const Communicator comm = uniform(s);
   const std::int64_t bytes = std::int64_t{1} << 36;
   const Prediction made =
       predict(s, comm, {Function::kAllReduce, bytes},
@@ -135,7 +135,7 @@ TEST(NcclTime, TreesHaveLogarithmicAndRingsLinearNumbersOfHops) {
   const Parameters parameters = shipped();
   const auto hops = [&](Algorithm algorithm, int nodes) {
     const System s = machine("hgx-h100", nodes);
-    const Communicator comm = communicator(s);
+    const Communicator comm = uniform(s);
     return predict(s, comm, {Function::kAllReduce, 1024}, {algorithm, Protocol::kLl, 1, 640, 0},
                    parameters)
         .hops;
@@ -169,7 +169,7 @@ TEST(NcclTime, SmallerBuffersFillAPipelineSooner) {
 TEST(NcclTime, GpusForwardLinesWithLlAndChunksWithSimple) {
   const Parameters parameters = shipped();
   const System s = machine("dgx-a100", 1);
-  const Communicator comm = communicator(s);
+  const Communicator comm = uniform(s);
   const auto fill = [&](Function function, Algorithm algorithm, Protocol protocol,
                         std::int64_t bytes) {
     return predict(s, comm, {function, bytes}, {algorithm, protocol, 1, 640, 0}, parameters).fill;
@@ -212,7 +212,7 @@ TEST(NcclTime, LargeRingsInsideANodeTakeTransfersAndCopies) {
   for (const int gpus : {2, 4, 8}) {
     const System s = machine("dgx-a100", 1, gpus);
     const std::int64_t bytes = std::int64_t{1} << 36;
-    const Prediction made = predict(s, communicator(s), {Function::kAllGather, bytes},
+    const Prediction made = predict(s, uniform(s), {Function::kAllGather, bytes},
                                     {Algorithm::kRing, Protocol::kSimple, 24, 544, 0}, parameters);
     const double closed = static_cast<double>(bytes) / gpus * ((gpus - 1) / links + 1 / copy) / 1e3;
     EXPECT_NEAR(made.us() / closed, 1, 0.01) << gpus;
@@ -227,7 +227,7 @@ TEST(NcclTime, PartsOfACubeMeshAreLimitedByTheLinksOfTheirRings) {
   const Parameters parameters = shipped();
   for (const auto& [gpus, gb_per_s] : kMeasured) {
     const System s = machine("dgx1-v100", 1, gpus);
-    const Communicator comm = communicator(s);
+    const Communicator comm = uniform(s);
     const Prediction made =
         predict(s, comm, {Function::kAllReduce, 1 << 28},
                 {Algorithm::kRing, Protocol::kSimple, comm.channels, 544, 0}, parameters);
@@ -240,7 +240,7 @@ TEST(NcclTime, IsNeverBelowTheLaunchTimeOfTheHost) {
   const auto us = [](Driving driving, int nodes, std::int64_t bytes, double issue) {
     System s = machine("hgx-h100", nodes);
     s.driving = driving;
-    return predict(s, communicator(s), {Function::kAllReduce, bytes},
+    return predict(s, uniform(s), {Function::kAllReduce, bytes},
                    {Algorithm::kRing, Protocol::kLl, 1, 512, 0}, with("host.issue", issue))
         .us();
   };
@@ -265,7 +265,7 @@ TEST(NcclTime, MessagesOfThreadsOfOneProcessAreSerialized) {
   const auto us = [](Driving driving, int gpus, double message) {
     System s = machine("hgx-h100", 1, gpus);
     s.driving = driving;
-    return predict_sends(s, communicator(s), CollectiveKind::kAllToAll, 1024,
+    return predict_sends(s, uniform(s), CollectiveKind::kAllToAll, 1024,
                          with("since_2_22.message", message))
         .us();
   };
@@ -277,7 +277,7 @@ TEST(NcclTime, MessagesOfThreadsOfOneProcessAreSerialized) {
 
 TEST(NcclTime, SmallMessagesInsideANodeUseLl) {
   const System s = machine("hgx-h100", 1);
-  const Communicator comm = communicator(s);
+  const Communicator comm = uniform(s);
   const auto us = [&](std::int64_t block, const Parameters& parameters) {
     return predict_sends(s, comm, CollectiveKind::kAllToAll, 8 * block, parameters).us();
   };
@@ -291,7 +291,7 @@ TEST(NcclTime, SmallMessagesInsideANodeUseLl) {
 TEST(NcclTime, LongMessagesTakeARendezvous) {
   const System s = machine("hgx-h100", 8);
   const auto hops = [&](std::int64_t bytes, double rendezvous) {
-    return predict(s, communicator(s), {Function::kAllReduce, bytes},
+    return predict(s, uniform(s), {Function::kAllReduce, bytes},
                    {Algorithm::kTree, Protocol::kLl, 1, 512, 0},
                    with("verbs.rendezvous", rendezvous))
         .hops;
@@ -303,7 +303,7 @@ TEST(NcclTime, LongMessagesTakeARendezvous) {
 
 TEST(NcclTime, TheLimitOfANodeOverTcpIsNamed) {
   const auto limit = [](const System& s) {
-    return std::string(predict(s, communicator(s), {Function::kAllReduce, 1 << 30},
+    return std::string(predict(s, uniform(s), {Function::kAllReduce, 1 << 30},
                                {Algorithm::kRing, Protocol::kSimple, 16, 512, 0}, shipped())
                            .narrowest);
   };
@@ -335,7 +335,7 @@ TEST(NcclTime, MessageMatchingByTheCpuTakesAConstantTimePerMessage) {
   // software match mode).
   const auto us = [](int nodes, Matching matching, double each) {
     const System s = polaris(nodes, matching);
-    return predict(s, communicator(s), {Function::kAllGather, 1024},
+    return predict(s, uniform(s), {Function::kAllGather, 1024},
                    {Algorithm::kRing, Protocol::kLl, 1, 512, 0},
                    with("slingshot.rendezvous", each));
   };
@@ -350,7 +350,7 @@ TEST(NcclTime, MessageMatchingByTheCpuTakesAConstantTimePerMessage) {
 TEST(NcclTime, CopiesByTheDriverLengthenEveryHopOfATree) {
   const auto hops = [](Matching matching, double each) {
     const System s = polaris(8, matching);
-    return predict(s, communicator(s), {Function::kAllReduce, 1024},
+    return predict(s, uniform(s), {Function::kAllReduce, 1024},
                    {Algorithm::kTree, Protocol::kLl, 1, 512, 0}, with("slingshot.rendezvous", each))
         .hops;
   };
@@ -360,7 +360,7 @@ TEST(NcclTime, CopiesByTheDriverLengthenEveryHopOfATree) {
 
 TEST(NcclTime, WithoutNvswitchesPcieLimitsTheNics) {
   const auto cards = [](System s, const char* figure) {
-    return predict(s, communicator(s), {Function::kAllReduce, std::int64_t{1} << 34},
+    return predict(s, uniform(s), {Function::kAllReduce, std::int64_t{1} << 34},
                    {Algorithm::kRing, Protocol::kSimple, 4, 512, 0}, with(figure, 0.25))
         .cards;
   };
@@ -379,7 +379,7 @@ TEST(NcclTime, MulticastInARackHasItsOwnRateAndWaitsForAllHeads) {
   const System rack = machine("gb200-nvl72", 1);
   ASSERT_GT(rack.gpus, 8);
   const auto made = [](const System& s, const char* figure, double value) {
-    return predict(s, communicator(s), {Function::kAllReduce, std::int64_t{1} << 34},
+    return predict(s, uniform(s), {Function::kAllReduce, std::int64_t{1} << 34},
                    {Algorithm::kNvls, Protocol::kSimple, 16, 640, 0}, with(figure, value));
   };
   EXPECT_NEAR(made(rack, "blackwell.rack_share", 0.25).links.us /
@@ -388,14 +388,14 @@ TEST(NcclTime, MulticastInARackHasItsOwnRateAndWaitsForAllHeads) {
   const System node = machine("dgx-b200", 1);
   EXPECT_EQ(made(node, "blackwell.rack_share", 0.25).us(),
             made(node, "blackwell.rack_share", 0.5).us());
-  const int heads = communicator(rack).graphs.nvls.channels;
+  const int heads = uniform(rack).graphs.nvls.channels;
   EXPECT_NEAR(made(rack, "blackwell.nvls_latency", 50).hops, 50.0 * std::max(8, heads) / 8, 1e-9);
 }
 
 TEST(NcclTime, MessagesUseTheChannelsPerPeerOfThePointToPointRules) {
   const Parameters parameters = shipped();
   const System s = machine("dgx2", 1);
-  const Communicator comm = communicator(s);
+  const Communicator comm = uniform(s);
   ASSERT_EQ(comm.p2p.per_peer, 16) << "two per NVLink, rounded up to a power of two";
   const auto gb_per_s = [&](const Communicator& one) {
     constexpr std::int64_t kBytes = 1 << 30;
@@ -412,7 +412,7 @@ TEST(NcclTime, EverySendAndReceiveHasATime) {
   const Parameters parameters = shipped();
   for (const OnMachines& setup : kSetups) {
     const System s = machine(setup.machine, setup.nodes);
-    const Communicator comm = communicator(s);
+    const Communicator comm = uniform(s);
     for (const CollectiveKind kind : {CollectiveKind::kAllToAll, CollectiveKind::kGather,
                                       CollectiveKind::kScatter, CollectiveKind::kSendReceive}) {
       double before = 0;

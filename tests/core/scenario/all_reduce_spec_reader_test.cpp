@@ -28,32 +28,32 @@ std::string text_of(const std::string& strategy, int workers = 2,
       workers, workload, strategy);
 }
 
-Expected<Scenario> read(const std::string& text) {
+Expected<Scenario> read_spec(const std::string& text) {
   return read_scenario(text, "f", test::shipped_library());
 }
 
-Scenario good(const std::string& strategy, int workers = 2) {
-  auto scenario = read(text_of(strategy, workers));
+Scenario good_spec(const std::string& strategy, int workers = 2) {
+  auto scenario = read_spec(text_of(strategy, workers));
   EXPECT_TRUE(scenario) << (scenario ? "" : scenario.error().message());
   return scenario ? std::move(*scenario) : Scenario{};
 }
 
 TEST(AllReduceSpecReader, EntriesAndTextAreEquivalent) {
-  const Scenario entries = good(
+  const Scenario entries = good_spec(
       "tensorflow { multi_worker_all_reduce { all_reduce_spec { entry { algorithm: \"pscpu\" "
       "shards: 2 limit: 2048 } "
       "entry { algorithm: \"xring\" shards: 4 } } } }");
-  const Scenario python = good(
+  const Scenario python = good_spec(
       "tensorflow { multi_worker_all_reduce { all_reduce_spec { text: \"[('pscpu', 2, 2048), "
       "('xring', 4)]\" } } }");
   EXPECT_EQ(plan_digest(entries), plan_digest(python));
   EXPECT_EQ(describe(entries.strategy), "pscpu#2:2048:xring#4 (limits in bytes)");
-  EXPECT_EQ(describe(good("tensorflow { multi_worker_all_reduce { all_reduce_spec { text: "
-                          "\"pscpu#2:2k:xring#4\" } } }")
+  EXPECT_EQ(describe(good_spec("tensorflow { multi_worker_all_reduce { all_reduce_spec { text: "
+                               "\"pscpu#2:2k:xring#4\" } } }")
                          .strategy),
             "pscpu#2:2048:xring#4 (limits in elements)");
-  EXPECT_NE(plan_digest(good("tensorflow { multi_worker_all_reduce { all_reduce_spec { text: "
-                             "\"pscpu#2:2k:xring#2\" } } }")),
+  EXPECT_NE(plan_digest(good_spec("tensorflow { multi_worker_all_reduce { all_reduce_spec { text: "
+                                  "\"pscpu#2:2k:xring#2\" } } }")),
             plan_digest(python));
 }
 
@@ -61,7 +61,7 @@ TEST(AllReduceSpecReader, TheApiDeterminesWhetherLimitsAreBytesOrElements) {
   const auto entries = [](const std::string& spec) {
     std::vector<int> list;
     const Scenario s =
-        good("tensorflow { multi_worker_all_reduce { all_reduce_spec { " + spec + " } } }");
+        good_spec("tensorflow { multi_worker_all_reduce { all_reduce_spec { " + spec + " } } }");
     for (const Pack& pack : s.plan.packs) list.push_back(pack.entry);
     return list;
   };
@@ -77,9 +77,9 @@ TEST(AllReduceSpecReader, TheApiDeterminesWhetherLimitsAreBytesOrElements) {
 
 TEST(AllReduceSpecReader, AnEmptySpecIsTensorFlowsDefault) {
   EXPECT_EQ(
-      describe(good("tensorflow { multi_worker_all_reduce { all_reduce_spec {} } }").strategy),
+      describe(good_spec("tensorflow { multi_worker_all_reduce { all_reduce_spec {} } }").strategy),
       "pscpu/pscpu#2");
-  EXPECT_THAT(test::kinds_of(read(
+  EXPECT_THAT(test::kinds_of(read_spec(
                   text_of("tensorflow { multi_worker_all_reduce { all_reduce_spec {} } }", 1))),
               testing::ElementsAre("conflict MultiWorkerAllReduce.all_reduce_spec"));
 }
@@ -89,7 +89,7 @@ TEST(AllReduceSpecReader, ErrorsHavePositions) {
   const auto wrong = [](const std::string& strategy, const std::string& mark, ProblemCode code,
                         const std::string& field, int workers = 2) {
     const std::string text = text_of(strategy, workers);
-    EXPECT_THAT(read(text), test::FailsWithAll(std::vector{test::at(text, mark, code, field)}))
+    EXPECT_THAT(read_spec(text), test::FailsWithAll(std::vector{test::at(text, mark, code, field)}))
         << strategy;
   };
   using enum ProblemCode;
@@ -155,14 +155,14 @@ TEST(AllReduceSpecReader, RefusesBothPackingRulesUnlessValidationIsLiteral) {
       "tensorflow { multi_worker_all_reduce { num_packs: 2 agg_small_grads_max_bytes: 100 "
       "all_reduce_spec { text: "
       "\"xring\" ";
-  EXPECT_THAT(test::kinds_of(read(text_of(both + "} } }"))),
+  EXPECT_THAT(test::kinds_of(read_spec(text_of(both + "} } }"))),
               testing::ElementsAre("conflict MultiWorkerAllReduce.agg_small_grads_max_bytes"));
-  EXPECT_EQ(good(both + "validation: LITERAL } } }").plan.packs.size(), 2u)
+  EXPECT_EQ(good_spec(both + "validation: LITERAL } } }").plan.packs.size(), 2u)
       << "TensorFlow takes num_packs";
 }
 
 TEST(AllReduceSpecReader, RefusesCommunicatorsThatSplitTheModel) {
-  const auto scenario = read(
+  const auto scenario = read_spec(
       text_of("tensorflow { multi_worker_all_reduce { all_reduce_spec { text: \"nccl\" } } }") +
       "communicator { name: \"tensor\" size: 2 algorithm: \"nccl\" splits_model: true }");
   EXPECT_THAT(test::kinds_of(scenario),
@@ -176,7 +176,7 @@ TEST(AllReduceSpecReader, ABufferUsesTheEntryOfItsSize) {
        std::vector<std::pair<std::int64_t, int>>{{2048, 0}, {2049, 1}}) {
     OneBuffer one;
     one.elements = elements;
-    const auto scenario = read(with_one_buffer(text, "f", one));
+    const auto scenario = read_spec(with_one_buffer(text, "f", one));
     ASSERT_TRUE(scenario) << scenario.error().message();
     EXPECT_EQ(scenario->plan.packs[0].entry, entry);
   }
@@ -186,7 +186,7 @@ TEST(TensorFlowSpec, ShapesAreKnown) {
   for (const test::Data& c : test::golden_cases("all_reduce.flatten")) {
     SCOPED_TRACE(test::golden_name(c));
     ASSERT_TRUE(c["input"]["shape"].items()[0].is_null());
-    const auto scenario = read(
+    const auto scenario = read_spec(
         text_of("tensorflow { multi_worker_all_reduce { all_reduce_spec { text: \"xring\" } } }", 2,
                 "variable { name: \"v\" shape: -1 }"));
     EXPECT_THAT(test::kinds_of(scenario), testing::ElementsAre("invalid Variable.shape"));

@@ -10,13 +10,12 @@
 #include "core/scenario/library.h"
 #include "tests/support/clusters.h"
 #include "tests/support/problems.h"
+#include "tests/support/shipped.h"
 
 namespace tutti::core {
 namespace {
 
 using test::Mistake;
-
-std::string folder() { return test::source_folder() + "/scenarios"; }
 
 std::string write_file(const std::string& name, const std::string& content) {
   std::string path = testing::TempDir() + name;
@@ -25,11 +24,11 @@ std::string write_file(const std::string& name, const std::string& content) {
 }
 
 TEST(ShippedModels, HaveThePublishedNumbersOfParameters) {
-  const Library library(folder());
+  const Library& library = test::shipped_library();
   const std::vector<std::string> names = library.names(Library::Kind::kModel);
   EXPECT_EQ(names.size(), 35u);
   for (const std::string& name : names) {
-    const std::string path = folder() + "/models/" + name + ".csv";
+    const std::string path = library.folder() + "/models/" + name + ".csv";
     const auto model = load_model(path);
     ASSERT_TRUE(model) << model.error().message();
     std::int64_t parameters = 0;

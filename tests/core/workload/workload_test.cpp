@@ -9,6 +9,7 @@
 #include "core/scenario/library.h"
 #include "tests/core/workload/workloads.h"
 #include "tests/support/clusters.h"
+#include "tests/support/shipped.h"
 
 namespace tutti::core {
 namespace {
@@ -18,8 +19,6 @@ using test::three_layers;
 using test::variable;
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-std::string folder() { return test::source_folder() + "/scenarios"; }
 
 std::vector<std::vector<int>> ready_together(const Workload& w) {
   std::vector<std::vector<int>> lists;
@@ -255,14 +254,14 @@ TEST(Workload, UpdateTimesDependOnTheTypeOfVariables) {
 }
 
 TEST(ShippedLayerTimes, MatchTheModelsThatTheyAreNamedAfter) {
-  const Library library(folder());
+  const Library& library = test::shipped_library();
   const std::vector<std::string> profiles = library.names(Library::Kind::kLayerTimes);
   EXPECT_GE(profiles.size(), 6u);
   for (const std::string& profile : profiles) {
     const std::string model = profile.substr(0, profile.rfind('_'));
     WorkloadOptions options;
-    options.model = *load_model(folder() + "/models/" + model + ".csv");
-    const auto times = load_layer_times(folder() + "/layer_times/" + profile + ".csv");
+    options.model = *load_model(library.folder() + "/models/" + model + ".csv");
+    const auto times = load_layer_times(library.folder() + "/layer_times/" + profile + ".csv");
     ASSERT_TRUE(times) << times.error().message();
     options.layer_times = *times;
     EXPECT_TRUE(make_workload(options, one_gpu())) << profile;
