@@ -79,7 +79,7 @@ TEST(Schema, DefaultsAreThoseOfTheComments) {
             "required with burst_ms");
   EXPECT_EQ(field(schema, {"conditions", "compute_noise", "tail_index"}).otherwise, "required");
   EXPECT_EQ(field(schema, {"cluster", "network", "fat_tree"}).otherwise,
-            "required for this kind only");
+            "required for kind FAT_TREE");
   EXPECT_EQ(field(schema, {"strategy", "algorithm"}).otherwise,
             "required, unless `custom` names a file, or the framework chooses the algorithm "
             "(TensorFlow; BytePS with servers)");
