@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/lowering/ready_segments.h"
 #include "core/strategy/collective_keys.h"
 #include "core/strategy/nccl_communicators.h"
 
@@ -34,18 +35,12 @@ std::vector<int> by_keys(const Plan& plan) {
 /// Returns the packs in the order in which their gradients become ready. Packs that become ready
 /// together remain in their order.
 std::vector<int> as_they_become_ready(const Workload& workload, const Plan& plan) {
-  std::vector<int> segment_of(workload.gradients.size());
-  for (std::size_t s = 0; s < workload.segments.size(); ++s) {
-    for (const int v : workload.segments[s].variables) segment_of[v] = static_cast<int>(s);
-  }
+  const std::vector<int> segment_of = segments_of_gradients(workload);
+  const int after_all = static_cast<int>(workload.segments.size());
   std::vector<int> ready_after, order;
   for (const Pack& pack : plan.packs) {
-    int last = pack.also_needs >= 0 ? segment_of[pack.also_needs] : -1;
-    if (pack.needs_all_gradients) last = static_cast<int>(workload.segments.size());
-    for (const Member& member : pack.payload.members)
-      last = std::max(last, segment_of[member.variable]);
     order.push_back(static_cast<int>(order.size()));
-    ready_after.push_back(last);
+    ready_after.push_back(pack.needs_all_gradients ? after_all : last_segment(pack, segment_of));
   }
   std::stable_sort(order.begin(), order.end(),
                    [&](int a, int b) { return ready_after[a] < ready_after[b]; });

@@ -23,6 +23,7 @@
 #include "core/base/check.h"
 #include "core/lowering/due_exchanges.h"
 #include "core/lowering/plan_check.h"
+#include "core/lowering/ready_segments.h"
 
 namespace tutti::core {
 namespace {
@@ -60,10 +61,7 @@ struct Relations {
         read_by(plan.packs.size(), -1),
         successors(plan.packs.size()),
         pull_of(pulls_of(plan)) {
-    std::vector<int> segment_of(workload.gradients.size(), -1);
-    for (std::size_t s = 0; s < workload.segments.size(); ++s) {
-      for (const int v : workload.segments[s].variables) segment_of[v] = static_cast<int>(s);
-    }
+    const std::vector<int> segment_of = segments_of_gradients(workload);
     concatenate(workload, plan, segment_of);
     Bytes up_to;
     for (int p = 0; p < std::ssize(plan.packs); ++p) {
@@ -115,16 +113,11 @@ struct Relations {
       ready = std::max(ready, segment_of[v]);
     }
   }
-  /// Returns the last backward segment that computes a gradient of the pack. Segments are computed
-  /// in order, so the pack needs to wait only for its last segment.
+  /// Returns the backward segment for which a pack of gradients waits.
   [[nodiscard]] int ready_segment(const Plan& plan, int p,
                                   const std::vector<int>& segment_of) const {
-    if (const int c = concatenation_of_pack[p]; c >= 0) return concatenations[c].ready_after;
-    const Pack& pack = plan.packs[p];
-    int last = pack.also_needs >= 0 ? segment_of[pack.also_needs] : -1;
-    for (const Member& member : pack.payload.members)
-      last = std::max(last, segment_of[member.variable]);
-    return last;
+    const int c = concatenation_of_pack[p];
+    return c >= 0 ? concatenations[c].ready_after : last_segment(plan.packs[p], segment_of);
   }
 };
 

@@ -5,7 +5,6 @@
 //   # ( 4 additional processes waiting in MPI_Barrier)
 //          #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]
 
-#include <array>
 #include <utility>
 
 #include <fmt/format.h>
@@ -16,18 +15,6 @@
 namespace tutti::core {
 namespace {
 
-using Sizes = NcclTestsTable::Sizes;
-constexpr std::array kImbCollectives{
-    MpiCollective{"Allreduce", "all_reduce", Sizes::kKnown, true},
-    MpiCollective{"Reduce", "reduce", Sizes::kKnown, true},
-    MpiCollective{"Reduce_scatter", "reduce_scatter", Sizes::kWhole, true},
-    MpiCollective{"Bcast", "broadcast", Sizes::kKnown, false},
-    MpiCollective{"Allgather", "all_gather", Sizes::kBlock, false},
-    MpiCollective{"Alltoall", "alltoall", Sizes::kBlock, false},
-    MpiCollective{"Gather", "gather", Sizes::kBlock, false},
-    MpiCollective{"Scatter", "scatter", Sizes::kBlock, false},
-};
-
 class ImbReader : public MpiBenchmarkReader {
  public:
   ImbReader(const std::string& file, Problems& problems)
@@ -37,12 +24,9 @@ class ImbReader : public MpiBenchmarkReader {
   void read_remark(const std::vector<LogWord>& words) override {
     if (words[0].text == "#bytes") return read_titles(words);
     if (words.size() >= 3 && words[1].text == "Benchmarking") {
-      collective_ = nullptr;
+      collective_ = find_mpi_collective(words[2].text);
       ranks_ = 0;
       time_.reset();
-      for (const MpiCollective& known : kImbCollectives) {
-        if (words[2].text == known.title) collective_ = &known;
-      }
       if (collective_ == nullptr)
         ignore_table(fmt::format("the benchmark {}", words[2].text.substr(0, 80)));
     } else if (words.size() >= 4 && words[1].text == "#processes" && words[2].text == "=") {

@@ -1,6 +1,7 @@
 #include "core/measured/mpi_benchmark.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <utility>
 
@@ -9,6 +10,32 @@
 #include "core/base/number.h"
 
 namespace tutti::core {
+namespace {
+
+using Sizes = NcclTestsTable::Sizes;
+
+/// The collectives with their names in the titles of both suites.
+constexpr std::array kMpiCollectives{
+    MpiCollective{"Allreduce", "all_reduce", Sizes::kKnown, true},
+    MpiCollective{"Reduce_scatter", "reduce_scatter", Sizes::kWhole, true},
+    MpiCollective{"Reduce", "reduce", Sizes::kKnown, true},
+    MpiCollective{"Allgather", "all_gather", Sizes::kBlock, false},
+    MpiCollective{"All-to-All", "alltoall", Sizes::kBlock, false},
+    MpiCollective{"Alltoall", "alltoall", Sizes::kBlock, false},
+    MpiCollective{"Broadcast", "broadcast", Sizes::kKnown, false},
+    MpiCollective{"Bcast", "broadcast", Sizes::kKnown, false},
+    MpiCollective{"Gather", "gather", Sizes::kBlock, false},
+    MpiCollective{"Scatter", "scatter", Sizes::kBlock, false},
+};
+
+}  // namespace
+
+const MpiCollective* find_mpi_collective(std::string_view title) {
+  const auto* const known =
+      std::find_if(kMpiCollectives.begin(), kMpiCollectives.end(),
+                   [&](const MpiCollective& one) { return one.title == title; });
+  return known == kMpiCollectives.end() ? nullptr : known;
+}
 
 std::vector<NcclTestsTable> MpiBenchmarkReader::read(std::string_view text) {
   for (std::size_t at = 0; at < text.size() && !problems_.full();) {
@@ -88,6 +115,19 @@ std::string_view type_of_mpi_name(std::string_view name) {
   if (name == "MPI_INT") return "int32";
   if (name == "MPI_DOUBLE") return "double";
   return "int8";
+}
+
+NcclTestsTable with_ranks(NcclTestsTable table, std::int64_t ranks) {
+  if (table.sizes == Sizes::kKnown || ranks < 1) return table;
+  const bool is_block = table.sizes == Sizes::kBlock;
+  std::erase_if(table.rows, [&](NcclTestsRow& row) {
+    // A block that is not whole, or a size beyond the limit of logs, cannot be predicted.
+    if (is_block ? row.bytes > kMaxLogBytes / ranks : row.elements % ranks != 0) return true;
+    (is_block ? row.bytes : row.elements) = is_block ? row.bytes * ranks : row.elements / ranks;
+    return row.bytes == 0 || row.elements == 0;
+  });
+  table.sizes = Sizes::kKnown;
+  return table;
 }
 
 }  // namespace tutti::core

@@ -20,6 +20,9 @@ struct MpiCollective {
   bool reduces;
 };
 
+/// Returns the collective whose name in titles is `title`; null: Tutti does not use it.
+const MpiCollective* find_mpi_collective(std::string_view title);
+
 /// Reads a log in which the titles of each table begin with "#", and each row begins with a size in
 /// bytes.
 class MpiBenchmarkReader {

@@ -2,27 +2,10 @@
 // v7.5", the titles of the columns, and rows of a size and its average latency in microseconds. The
 // output states neither the number of ranks nor, before version 7.4, the type of the elements.
 
-#include <array>
-
 #include "core/measured/mpi_benchmark.h"
 
 namespace tutti::core {
 namespace {
-
-using Sizes = NcclTestsTable::Sizes;
-/// The first words of titles after the name of the library.
-constexpr std::array kOsuCollectives{
-    MpiCollective{"Allreduce", "all_reduce", Sizes::kKnown, true},
-    MpiCollective{"Reduce_scatter", "reduce_scatter", Sizes::kWhole, true},
-    MpiCollective{"Reduce", "reduce", Sizes::kKnown, true},
-    MpiCollective{"Allgather", "all_gather", Sizes::kBlock, false},
-    MpiCollective{"All-to-All", "alltoall", Sizes::kBlock, false},
-    MpiCollective{"Alltoall", "alltoall", Sizes::kBlock, false},
-    MpiCollective{"Broadcast", "broadcast", Sizes::kKnown, false},
-    MpiCollective{"Bcast", "broadcast", Sizes::kKnown, false},
-    MpiCollective{"Gather", "gather", Sizes::kBlock, false},
-    MpiCollective{"Scatter", "scatter", Sizes::kBlock, false},
-};
 
 class OsuReader : public MpiBenchmarkReader {
  public:
@@ -64,11 +47,7 @@ class OsuReader : public MpiBenchmarkReader {
     while (name + 1 < words.size() &&
            (words[name].text == "Non-blocking" || words[name].text == "Persistent"))
       ++name;
-    if (words.size() > name && !is_bandwidth) {
-      for (const MpiCollective& known : kOsuCollectives) {
-        if (words[name].text == known.title) collective_ = &known;
-      }
-    }
+    if (words.size() > name && !is_bandwidth) collective_ = find_mpi_collective(words[name].text);
     if (collective_ == nullptr) return ignore_table("the test \"" + title.substr(0, 80) + '"');
     NcclTestsTable& table = begin_table(words[0]);
     table.is_osu = true;
@@ -100,20 +79,6 @@ bool is_osu(std::string_view text) {
 std::vector<NcclTestsTable> parse_osu(std::string_view text, const std::string& file,
                                       Problems& problems) {
   return OsuReader(file, problems).read(text);
-}
-
-NcclTestsTable with_ranks(NcclTestsTable table, std::int64_t ranks) {
-  using SizesOf = NcclTestsTable::Sizes;
-  if (table.sizes == SizesOf::kKnown || ranks < 1) return table;
-  const bool is_block = table.sizes == SizesOf::kBlock;
-  std::erase_if(table.rows, [&](NcclTestsRow& row) {
-    // A block that is not whole, or a size beyond the limit of logs, cannot be predicted.
-    if (is_block ? row.bytes > kMaxLogBytes / ranks : row.elements % ranks != 0) return true;
-    (is_block ? row.bytes : row.elements) = is_block ? row.bytes * ranks : row.elements / ranks;
-    return row.bytes == 0 || row.elements == 0;
-  });
-  table.sizes = SizesOf::kKnown;
-  return table;
 }
 
 }  // namespace tutti::core
