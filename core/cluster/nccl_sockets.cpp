@@ -17,10 +17,13 @@ NcclSockets nccl_sockets(const NcclSocketNumbers& set, const NcclSocketNumbers& 
   }
   if (threads == 0) {
     if (per_thread > 1)
-      notes.push_back(
-          fmt::format("NCCL_NSOCKS_PERTHREAD={} has no effect, because NCCL uses no threads for "
-                      "the sockets{}; set NCCL_SOCKET_NTHREADS to 1 or more",
-                      per_thread, set.threads ? "" : " of these network cards by default"));
+      notes.push_back(fmt::format(
+          "NCCL_NSOCKS_PERTHREAD={} has no effect, because {}; set NCCL_SOCKET_NTHREADS to 1 or "
+          "more",
+          per_thread,
+          set.threads ? "NCCL_SOCKET_NTHREADS is 0"
+                      : "the prediction is for network cards for which NCCL uses no threads by "
+                        "default (all except those of EC2 and Google's gVNIC)"));
     return {};
   }
   if (per_thread == 0) return {};
